@@ -59,6 +59,13 @@ export async function checkStates(checks: Checks, browser: Browser, shots: strin
   };
 
   try {
+    await checks.check('Charges and Requests: empty', async () => {
+      for (const panel of ['Charges', 'Requests']) {
+        await visit.go(panel);
+        assert.match(await tree(), /No calls yet/);
+        await look(`${panel}-empty`);
+      }
+    });
     for (const { panel, field, file, button, empty, noun } of forms) {
       const isVideo = panel === 'Video';
       const isChat = panel === 'Chat';
@@ -127,7 +134,7 @@ export async function checkStates(checks: Checks, browser: Browser, shots: strin
             .waitFor();
           await announced(/^Video stopped$/);
           await look('Video-stopped');
-          await last().getByText('Continue checking').click();
+          await last().getByRole('button', { name: 'Continue checking' }).click();
           for (const quarter of [25, 50]) {
             emulator.clock.advance(150_000);
             await announced(new RegExp(`^Video ${quarter} % complete$`));
@@ -144,6 +151,25 @@ export async function checkStates(checks: Checks, browser: Browser, shots: strin
         assert.deepEqual(jumps, [], `headings go in order: ${headings.join(' ')}`);
       });
     }
+    await checks.check('Charges and Requests: running, stopped, failed and done', async () => {
+      const hang = emulator.fail({ fault: { type: 'hang' }, when: isPost, times: Infinity });
+      await visit.go('Chat');
+      await page.getByRole('textbox', { name: 'Message' }).fill('Still running');
+      await page.keyboard.press('Enter');
+      await page.locator('.turn .pill.running').waitFor();
+      for (const panel of ['Charges', 'Requests']) {
+        await visit.go(panel);
+        const shown = await tree();
+        for (const state of ['running', 'stopped · may be charged', 'rejected', 'done']) {
+          assert.ok(shown.includes(state), `${panel} shows "${state}"`);
+        }
+        await look(panel);
+      }
+      await visit.go('Chat');
+      await page.keyboard.press('Escape');
+      await announced(/^Answer stopped, may be charged$/);
+      hang.remove();
+    });
     nothing(visit.problems, 'the page behaves');
   } finally {
     checks.describe = undefined;

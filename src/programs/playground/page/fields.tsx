@@ -247,6 +247,7 @@ export function ModelField({
           <input
             id={id}
             list={list}
+            dir="auto"
             value={value}
             placeholder={modelsFor(kind)[0] ?? 'the name of a model'}
             spellcheck={false}

@@ -88,6 +88,7 @@ export function Setup<Value extends Settings>({
         <input
           aria-label="Name of the preset"
           placeholder="Name of the preset"
+          dir="auto"
           value={name}
           ref={(input) => input?.focus()}
           onInput={({ currentTarget }) => setName(currentTarget.value)}
