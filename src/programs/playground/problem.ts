@@ -17,7 +17,7 @@ const replacements: Replacements = [
   [/\baudio\.transcriptions\.create\(\)/g, 'the panel Transcription'],
   [/\bvideos\.(create|retrieve)\(\)/g, 'the panel Video'],
   [/\bmodels\.list\(\)/g, 'the list of the model field'],
-  [/\bvideos\.wait\([^)]*\)/g, '"Continue checking"'],
+  [/\bvideos\.wait\([^()]{0,300}\)/g, '"Continue checking"'],
   [/\baccount\.settle\(error\)/g, '"model-gateway account settle <id>" in a terminal'],
 ];
 
