@@ -166,8 +166,8 @@ export async function checkStates(checks: Checks, browser: Browser, shots: strin
         await look(panel);
       }
       await visit.go('Chat');
-      await page.keyboard.press('Escape');
-      await announced(/^Answer stopped, may be charged$/);
+      await visit.press('Stop');
+      await page.locator('.turn').last().getByText('stopped · may be charged').waitFor();
       hang.remove();
     });
     nothing(visit.problems, 'the page behaves');
