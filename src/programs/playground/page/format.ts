@@ -49,6 +49,10 @@ export function sumCharges({ attempts = [] }: CallView): {
   };
 }
 
+/** Returns whether a stopped call may be charged. The task of a video goes on, and checking it again is free. */
+export const mayBeCharged = ({ problem, video }: CallView): boolean =>
+  problem?.outcome === 'unknown' && video === undefined;
+
 /** Saves text as a download. */
 export function saveText(name: string, type: string, text: string): void {
   const address = URL.createObjectURL(new Blob([text], { type }));

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { CallView, Problem } from '../protocol.ts';
 import { loadFile, ServerError } from './api.ts';
 import { hello } from './state.ts';
-import { sumCharges, count, dollars, duration, price } from './format.ts';
+import { sumCharges, count, dollars, duration, mayBeCharged, price } from './format.ts';
 
 /** A decorative icon of one path. */
 export function Icon({ path }: { path: string }): JSX.Element {
@@ -103,12 +103,10 @@ export function StartProblem({ error }: { error: unknown }): JSX.Element | null 
 
 /** The status of a call. */
 export function StatusPill({ call }: { call: CallView }): JSX.Element {
-  const { status, problem, verdict, video } = call;
+  const { status, problem, verdict } = call;
   if (status === 'running') return <span class="pill running">running</span>;
   if (status === 'stopped') {
-    // The task of a video goes on, and continuing to check it is free.
-    const isUnknown = problem?.outcome === 'unknown' && video === undefined;
-    if (!isUnknown) return <span class="pill">stopped</span>;
+    if (!mayBeCharged(call)) return <span class="pill">stopped</span>;
     return <span class="pill unknown">stopped · may be charged</span>;
   }
   if (status === 'failed') {

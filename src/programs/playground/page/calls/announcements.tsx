@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CallView } from '../../protocol.ts';
-import { count } from '../format.ts';
+import { count, mayBeCharged } from '../format.ts';
 import { calls } from '../state.ts';
 
 /** Results that arrived later are announced. */
@@ -41,8 +41,7 @@ function announce(call: CallView, before: CallView | undefined): string | undefi
   const isNew = before === undefined && (call.endedAt ?? 0) > loadedAt;
   if (before?.status !== 'running' && !isNew) return undefined;
   if (call.status === 'stopped') {
-    const isUnknown = call.problem?.outcome === 'unknown' && call.video === undefined;
-    return `${name} stopped${isUnknown ? ', may be charged' : ''}`;
+    return `${name} stopped${mayBeCharged(call) ? ', may be charged' : ''}`;
   }
   if (call.status === 'failed') return undefined;
   const tokens = call.usage?.output ?? 0;
