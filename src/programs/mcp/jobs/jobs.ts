@@ -8,7 +8,6 @@ import {
   ImageWaitError,
   VideoFailedError,
   type Gateway,
-  type TaskRef,
   type VideoTask,
   type VideoTaskRef,
 } from '../../../index.ts';
@@ -177,7 +176,7 @@ export class Jobs {
       if (record === undefined || isOver(record)) return record;
       const isSubmitted = record.state === 'submitted' && record.ref !== undefined;
       if (isSubmitted && !isSaving && !this.isRunning(record)) {
-        this.#finishTask(record, record.ref);
+        this.#finishTask(callId);
         isSaving = true;
       }
       if (!this.isRunning(record)) return this.#abandon(record);
@@ -225,19 +224,21 @@ export class Jobs {
   }
 
   /** Waits for a task and saves its result, in this process: both are free and can be repeated. */
-  #finishTask(record: JobRecord, ref: TaskRef): void {
-    const { callId } = record;
+  #finishTask(callId: string): void {
     if (this.#tasks.has(callId)) return;
-    const work = this.#waitAndSave(record, ref)
+    const work = this.#waitAndSave(callId)
       // The next wait tries again.
       .catch(() => {})
       .finally(() => this.#tasks.delete(callId));
     this.#tasks.set(callId, work);
   }
 
-  async #waitAndSave(record: JobRecord, ref: TaskRef): Promise<void> {
+  async #waitAndSave(callId: string): Promise<void> {
     const { store, openClient, spareFolder } = this.#options;
-    const { callId, folder, name } = record;
+    // Another wait may have recorded the end since the caller has read the record.
+    const record = await store.read(callId);
+    if (record?.state !== 'submitted' || record.ref === undefined) return;
+    const { folder, name, ref } = record;
     const { signal } = this.#closing;
     const costs = new ReportedCosts();
     try {
