@@ -68,11 +68,9 @@ interface AskingParts {
 export interface Policy<Option extends string = string> extends GatewayPolicy<Option> {
   /** The copy of the package whose requests and errors it knows; default: any. */
   readonly copy?: object;
-  /** Its place among the policies of a client, whatever their order: a lower rank is further outside. */
-  readonly rank: number;
   /**
    * Returns the function that listens to the requests of a client with these options; `undefined` if they don't
-   * ask for the policy. The context of a policy with a higher rank encloses those of others.
+   * ask for the policy. The context of a policy further inside encloses those of others.
    *
    * @throws `InvalidInputError` naming the invalid option
    */

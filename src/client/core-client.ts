@@ -56,10 +56,29 @@ const needed: readonly (readonly [option: keyof GatewayOptions, advice: string])
   ['budget', 'prices, so add account: Account to the resources'],
 ];
 
+/**
+ * The policies of this package, the outermost first, whatever their order in the list of the caller. Others are
+ * inside of them, in the order of the list.
+ */
+const policyOrder = [
+  'spending',
+  'log',
+  'observers',
+  'tracing-channel',
+  'limits',
+  'fallback',
+  'output-modes',
+];
+
+/** Returns the place of a policy among others. */
+function getPlace({ name }: Policy): number {
+  const place = policyOrder.indexOf(name);
+  return place === -1 ? policyOrder.length : place;
+}
+
 /** Returns the policy that comes with the resource `account`: it records costs, and keeps a budget. */
 const spending = ({ recordCall }: AccountPart): Policy => ({
   name: 'spending',
-  rank: 0,
   options: ['budget'],
   listen: () => recordCall,
 });
@@ -70,7 +89,7 @@ function createFeatures(options: GatewayOptions, { policies, account }: ClientPa
   // The budget checks its other fields before the first call is sent.
   checkNumber('budget.limit', budget ? budget.limit : 0, 0);
   const all = [logging, tracing, ...policies, ...(account ? [spending(account)] : [])];
-  const sorted = all.toSorted((one, other) => one.rank - other.rank);
+  const sorted = all.toSorted((one, other) => getPlace(one) - getPlace(other));
   const missing = new Map(
     needed.filter(([name]) => !all.some((policy) => policy.options.includes(name))),
   );

@@ -45,7 +45,6 @@ function recording() {
   const recorder: Policy = {
     name: 'withRecorder',
     options: [],
-    rank: 1,
     asks: () => true,
     wrap: (next) => (call, plan) => {
       const { operation } = plan.spec;

@@ -16,7 +16,6 @@ const supported = /^(chat|responses|generate|images|audio)\.|^videos\.create$/;
 export const fallback: Policy<'fallback' | 'fallbackOn' | 'onFallback'> = {
   name: 'fallback',
   copy: thisCopy,
-  rank: 60,
   options: ['fallback', 'fallbackOn', 'onFallback'],
   asks: (client, options) => (peek(options, 'fallback') ?? client.call.fallback) !== null,
   wrap: (next) => (call, plan) => sendWithModels(next, call, plan),

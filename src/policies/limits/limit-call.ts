@@ -54,7 +54,6 @@ const limitRequest: Subscriber = (request) => {
 export const limits: Policy<'limits'> = {
   name: 'limits',
   copy: thisCopy,
-  rank: 40,
   options: ['limits'],
   listen({ limits: options }) {
     checkLimits(options);

@@ -21,7 +21,6 @@ function findLearned(shared: object): Map<string, OutputMode> {
 export const outputModes: Policy<'structuredOutput'> = {
   name: 'output-modes',
   copy: thisCopy,
-  rank: 70,
   options: ['structuredOutput'],
   asks: (_client, _options, { output, optional }) => Boolean(output ?? optional),
   wrap: (next) => (call, plan) =>

@@ -75,7 +75,6 @@ function channelObserver(channel: TracingChannel): Observer {
 /** Publishes requests on Node's tracing channel while it has subscribers. */
 export const tracing: Policy = {
   name: 'tracing-channel',
-  rank: 30,
   options: [],
   listen: () => traceRequest,
 };

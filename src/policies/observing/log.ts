@@ -43,7 +43,6 @@ const logRequest: Subscriber = (request) => {
 /** Logs requests, on the level that the client has at that time. */
 export const logging: Policy = {
   name: 'log',
-  rank: 10,
   options: [],
   listen: () => logRequest,
 };

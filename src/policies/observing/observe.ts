@@ -33,7 +33,6 @@ function once(work: () => void): () => void {
 export const observing: Policy<'observer' | 'onRequest' | 'onResponse'> = {
   name: 'observers',
   copy: thisCopy,
-  rank: 20,
   options: ['observer', 'onRequest', 'onResponse'],
   listen: observeRequests,
 };

@@ -17,7 +17,7 @@ export const answers = new WeakMap<ClientSettings, Map<string, Stored>>();
 const asks: Policy['asks'] = ({ credential }) => typeof credential.reveal() !== 'function';
 const wrap: Policy['wrap'] = (next) => (call, plan) => sendOnce(next, call, plan);
 /** Answers a repeated call from memory for a minute. */
-export const cache: Policy = { name: 'cache', rank: 80, options: [], asks, wrap };
+export const cache: Policy = { name: 'cache', options: [], asks, wrap };
 
 async function sendOnce<T>(next: Send, call: Call, plan: Plan<T>): Promise<OpenAnswer<T>> {
   const { spec, params, format, change } = plan;
