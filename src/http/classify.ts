@@ -21,24 +21,45 @@ const settlementUnknown = 'blockrun_settlement_unknown';
 /** The provider rejected the task. Sent with the provider's status. */
 const submissionFailed = 'fail_to_fetch_task';
 
-/** Returns the kind of the first row whose pattern matches. */
-function findKind(
-  rows: readonly (readonly [RegExp, FailureKind])[],
-  text: string | number,
-): FailureKind | undefined {
-  return rows.find(([pattern]) => pattern.test(`${text}`))?.[1];
-}
+/** Statuses that refuse a request before any work, from gateways and proxies alike (RFC 9110 and its extensions). */
+const refusals: ReadonlySet<number> = new Set([
+  400, // Bad Request
+  402, // Payment Required
+  403, // Forbidden
+  404, // Not Found
+  405, // Method Not Allowed
+  406, // Not Acceptable
+  407, // Proxy Authentication Required
+  410, // Gone
+  411, // Length Required
+  412, // Precondition Failed
+  413, // Content Too Large
+  414, // URI Too Long
+  415, // Unsupported Media Type
+  416, // Range Not Satisfiable
+  417, // Expectation Failed
+  421, // Misdirected Request
+  422, // Unprocessable Content
+  423, // Locked
+  426, // Upgrade Required
+  428, // Precondition Required
+  431, // Request Header Fields Too Large
+  451, // Unavailable For Legal Reasons
+  501, // Not Implemented
+  505, // HTTP Version Not Supported
+]);
 
-/** Kinds of failures by status, for responses of gateways and proxies alike. */
-const kindsByStatus: readonly (readonly [RegExp, FailureKind])[] = [
-  [/^[123]/, 'redirected_after_work'],
-  [/^(40[02-7]|41[0-7]|42[12368]|431|451|50[15])$/, 'refused'],
-  [/^401$/, 'unauthorized'],
-  [/^409$/, 'conflict'],
-  [/^4(24|44)$/, 'undecided'],
-  [/^425$/, 'too_early'],
-  [/^(408|460|499|5(?!00)|[6-9])/, 'interrupted'],
-];
+/** Kinds of failures by other statuses, from gateways and proxies alike. */
+const kindsByStatus: ReadonlyMap<number, FailureKind> = new Map([
+  [401, 'unauthorized'],
+  [408, 'interrupted'], // Request Timeout
+  [409, 'conflict'],
+  [424, 'undecided'], // Failed Dependency
+  [425, 'too_early'],
+  [444, 'undecided'], // nginx: closed without a response
+  [460, 'interrupted'], // AWS load balancer: the client closed the connection
+  [499, 'interrupted'], // nginx: the client closed the connection
+]);
 
 /** Statuses with which servers report a model that they do not have, in words. */
 const missingStatus = /^(2\d\d|404|503)$/;
@@ -140,7 +161,9 @@ export function classifyStatus(
 }
 
 function classifyByStatus(status: number, body: ErrorBody, headers: Headers): FailureKind {
-  const kind = findKind(kindsByStatus, status);
+  if (status >= 100 && status < 400) return 'redirected_after_work';
+  if (refusals.has(status)) return 'refused';
+  const kind = status > 500 ? 'interrupted' : kindsByStatus.get(status);
   if (kind !== undefined) return kind;
   if (status === 429) {
     const hasHint = readRetryAfter(headers, status, body) !== undefined;
@@ -241,7 +264,8 @@ function classifyCode(code: string, { syscall, socket, message }: JsonObject): F
   const isBeforeVersion = code.startsWith('ERR_SSL_') && toText(message).includes('tlsany_meth');
   if (isBeforeVersion) return 'tls_failed';
   const written = isObject(socket) ? toText(socket['bytesWritten']) : '';
-  return findKind(kindsByCode, `${toText(syscall)} ${code} ${written}`) ?? 'interrupted';
+  const failure = `${toText(syscall)} ${code} ${written}`;
+  return kindsByCode.find(([pattern]) => pattern.test(failure))?.[1] ?? 'interrupted';
 }
 
 /** Node's message for a port that the Fetch standard forbids. */

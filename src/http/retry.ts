@@ -15,21 +15,22 @@ type Column = ChargeClass | 'keyed' | 'allowed';
 
 type Rules = Readonly<Record<Column, Rule>>;
 
-const rules = (
-  free: Rule,
-  metered = free,
-  charged = metered,
-  keyed = free,
-  allowed = metered,
-): Rules => ({ free, metered, charged, keyed, allowed });
-const never = rules('throw');
-const once = rules('once');
-const always = rules('retry');
-const unlessCharged = rules('retry', 'retry', 'throw');
-const ifFree = rules('retry', 'throw');
-const onceIfFree = rules('once', 'throw');
-const unlessBilled = rules('retry', 'throw', 'throw', 'retry', 'retry');
-const onceIfCharged = rules('retry', 'retry', 'once');
+const all = (rule: Rule): Rules => ({
+  free: rule,
+  metered: rule,
+  charged: rule,
+  keyed: rule,
+  allowed: rule,
+});
+const never = all('throw');
+const once = all('once');
+const always = all('retry');
+const unlessCharged: Rules = { ...always, charged: 'throw' };
+const unlessBilled: Rules = { ...always, metered: 'throw', charged: 'throw' };
+const onceIfCharged: Rules = { ...always, charged: 'once' };
+const ifFree: Rules = { ...never, free: 'retry', keyed: 'retry' };
+const onceIfFree: Rules = { ...never, free: 'once', keyed: 'once' };
+const ifKeyed: Rules = { ...never, keyed: 'retry' };
 
 interface Row {
   /** The outcome that the failure proves, before the charge class is considered. */
@@ -113,8 +114,8 @@ export const failures = {
   /** Rejected by status, or with an error code that recurs for the same request. */
   refused: row('rejected', never),
   /** With an idempotency key, the first attempt is still running. */
-  conflict: row('rejected', rules('throw', 'throw', 'throw', 'retry')),
-  unauthorized: row('rejected', rules('refresh')),
+  conflict: row('rejected', ifKeyed),
+  unauthorized: row('rejected', all('refresh')),
   too_early: row('rejected', onceIfCharged),
   /** A 429: nothing was done, and the request may be repeated after the requested pause. */
   rate_limited: row('rejected', always, limited),

@@ -3,22 +3,22 @@ import type { MutantsByFile } from './mutant.ts';
 /** Retry rules, the classification of failures, redirects, limits, keys and headers. */
 export const httpMutants: MutantsByFile = {
   'http/retry.ts': [
-    { is: "const never = rules('throw');", becomes: "const never = rules('retry');" },
+    { is: "const never = all('throw');", becomes: "const never = all('retry');" },
     {
-      is: "const unlessCharged = rules('retry', 'retry', 'throw');",
-      becomes: "const unlessCharged = rules('retry', 'retry', 'once');",
+      is: "const unlessCharged: Rules = { ...always, charged: 'throw' };",
+      becomes: "const unlessCharged: Rules = { ...always, charged: 'once' };",
     },
     {
-      is: "const ifFree = rules('retry', 'throw');",
-      becomes: "const ifFree = rules('retry', 'retry', 'throw');",
+      is: "const ifFree: Rules = { ...never, free: 'retry', keyed: 'retry' };",
+      becomes: 'const ifFree: Rules = unlessCharged;',
     },
     {
-      is: "const unlessBilled = rules('retry', 'throw', 'throw', 'retry', 'retry');",
-      becomes: "const unlessBilled = rules('retry', 'throw', 'throw', 'retry');",
+      is: "const unlessBilled: Rules = { ...always, metered: 'throw', charged: 'throw' };",
+      becomes: 'const unlessBilled: Rules = ifFree;',
     },
     {
-      is: "const onceIfCharged = rules('retry', 'retry', 'once');",
-      becomes: "const onceIfCharged = rules('retry', 'retry', 'retry');",
+      is: "const onceIfCharged: Rules = { ...always, charged: 'once' };",
+      becomes: 'const onceIfCharged: Rules = always;',
     },
     {
       is: "cannot_connect: row('not_sent', always)",
@@ -41,14 +41,14 @@ export const httpMutants: MutantsByFile = {
       becomes: "other_shape: row('unknown', never)",
     },
     {
-      is: "const onceIfFree = rules('once', 'throw');",
-      becomes: "const onceIfFree = rules('once');",
+      is: "const onceIfFree: Rules = { ...never, free: 'once', keyed: 'once' };",
+      becomes: 'const onceIfFree: Rules = once;',
     },
     { is: "undecided: row('unknown', never)", becomes: "undecided: row('rejected', never)" },
     { is: "refused: row('rejected', never)", becomes: "refused: row('unknown', never)" },
     {
-      is: "conflict: row('rejected', rules('throw', 'throw', 'throw', 'retry'))",
-      becomes: "conflict: row('rejected', rules('throw'))",
+      is: "conflict: row('rejected', ifKeyed)",
+      becomes: "conflict: row('rejected', never)",
     },
     {
       is: "too_early: row('rejected', onceIfCharged)",
@@ -109,10 +109,11 @@ export const httpMutants: MutantsByFile = {
       is: 'return isRelayed(headers) && !isKeyUnknown(body) && !isKeyRefused(body);',
       becomes: 'return !isKeyUnknown(body) && !isKeyRefused(body);',
     },
-    { is: "[/^[123]/, 'redirected_after_work'],", becomes: "[/^[123]/, 'redirected']," },
-    { is: "[/^409$/, 'conflict'],", becomes: '' },
-    { is: "[/^425$/, 'too_early'],", becomes: '' },
-    { is: '/^(408|460|499|5(?!00)|[6-9])/', becomes: '/^(408|499|5(?!00)|[6-9])/' },
+    { is: 'if (status >= 100 && status < 400) ', becomes: 'if (status >= 100 && status < 300) ' },
+    { is: "[409, 'conflict'],", becomes: '' },
+    { is: "[425, 'too_early'],", becomes: '' },
+    { is: "[460, 'interrupted'],", becomes: '' },
+    { is: "status > 500 ? 'interrupted' : ", becomes: '' },
     {
       is: '!/[(（]retry[)）]/i.test(message)',
       becomes: 'true',
