@@ -228,15 +228,17 @@ const anyAnswer = { name: 'result', isIn: (value: JsonObject) => !saysFailure(va
 function fromJSON<T>(
   request: Request,
   answer: Answer,
-  body: string,
+  text: string,
   schema: ResponseSchema<T>,
   readOther: ReadOther<T> | undefined,
 ): T {
+  const { spec, redaction } = request;
+  const { locate, parse: parseText, answer: { name, isIn } = anyAnswer } = schema;
   // The message of a failed task can become an error, which must not contain the key.
-  const { spec } = request;
-  const isTask = spec.task !== undefined;
-  const text = isTask ? request.redaction.withoutKeys(body) : body;
-  const { locate, parse, answer: { name, isIn } = anyAnswer } = schema;
+  const isTask = spec.task !== undefined && redaction.withoutKeys(text) !== text;
+  const parse = isTask
+    ? (json: string) => redaction.words((parseText ?? JSON.parse)(json))
+    : parseText;
   const whole = readWhole(request, answer, text, isIn, parse, readOther);
   if (whole.other !== undefined) return whole.other;
   const value = locate === undefined || whole.isRefusal ? whole.value : locate(whole.value);

@@ -2,7 +2,7 @@ import { check } from '../options/check.ts';
 import { cleanKey, type Warn } from '../options/clean-key.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { ApiKey } from '../options/options.ts';
-import { safeCause, withoutQueries } from './redaction.ts';
+import { Redaction, safeCause, withoutQueries } from './redaction.ts';
 
 /** Returns the key if a header can carry it. Errors never contain the key. */
 function checkKey(key: unknown, warn: Warn): string {
@@ -22,15 +22,25 @@ export interface Credential {
   authorize(headers: Headers): void | Promise<void>;
   /** Returns the key, the function that returns it, or `null` if no key is sent. */
   reveal(): ApiKey | null;
+  /** Removes the key from a text; of a function, the last key that it returned. */
+  readonly hide: (text: string) => string;
 }
 
 /** @param warn - Called with a problem of the key that the client has corrected. */
 export function createCredential(apiKey: ApiKey | null, warn: Warn = () => {}): Credential {
-  if (apiKey === null) return { authorize: () => {}, reveal: () => null };
+  if (apiKey === null) {
+    return { authorize: () => {}, reveal: () => null, hide: (text) => text };
+  }
+  let value = '';
+  const hide = (text: string): string => {
+    const redaction = new Redaction();
+    redaction.remember(new Headers({ authorization: value }), '');
+    return redaction.withoutKeys(text);
+  };
   if (typeof apiKey !== 'function') {
     const key = checkKey(apiKey, warn);
-    const value = `Bearer ${key}`;
-    return { authorize: (headers) => headers.set('authorization', value), reveal: () => key };
+    value = `Bearer ${key}`;
+    return { authorize: (headers) => headers.set('authorization', value), reveal: () => key, hide };
   }
   const authorize = async (headers: Headers): Promise<void> => {
     let key: unknown;
@@ -41,7 +51,8 @@ export function createCredential(apiKey: ApiKey | null, warn: Warn = () => {}): 
         cause: safeCause(error, withoutQueries),
       });
     }
-    headers.set('authorization', `Bearer ${checkKey(key, warn)}`);
+    value = `Bearer ${checkKey(key, warn)}`;
+    headers.set('authorization', value);
   };
-  return { authorize, reveal: () => apiKey };
+  return { authorize, reveal: () => apiKey, hide };
 }

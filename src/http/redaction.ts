@@ -189,6 +189,10 @@ function escapedForms(key: string): string[] {
   ];
 }
 
+/** Returns whether a text in JSON is an id or a URL, which must stay usable. */
+const isUsed = (field: string, text: string): boolean =>
+  /(?:^|_)ids?$|Ids?$|^(?:name|data|result)$/.test(field) || /^(?:https?:|data:|\/)/i.test(text);
+
 /**
  * Removes secrets from messages of gateways and runtimes before they reach errors and logs: the key of the
  * call, whatever else looks like a secret, and queries of URLs. Some gateways repeat the key they reject.
@@ -236,6 +240,19 @@ export class Redaction {
   withoutKeys(text: string): string {
     const forms = this.#keys.flatMap(escapedForms);
     return forms.reduce((clean, form) => clean.replaceAll(form, '[key]'), text);
+  }
+
+  /** Returns parsed JSON without keys, except in ids and URLs. */
+  words(value: unknown): unknown {
+    let list = '';
+    return rewriteText(value, () =>
+      JSON.stringify(value, (name, inner: unknown) => {
+        if (Array.isArray(inner)) list = name;
+        const field = /^\d+$/.test(name) ? list : name;
+        if (typeof inner !== 'string' || isUsed(field, inner)) return inner;
+        return this.withoutKeys(inner);
+      }),
+    );
   }
 
   /** Short keys, which are removed from messages only, because a word of a response may be equal. */

@@ -95,6 +95,8 @@ export interface Waited<Ref> {
   readonly elapsed?: number;
   /** What the last poll said, as a sentence. */
   readonly said?: string | undefined;
+  /** Removes the key from words, because the id of a task or the reason of a failure may contain it. */
+  readonly hide: (text: string) => string;
 }
 
 /** A callback of the caller that runs while a task is submitted and waited for. */
@@ -109,8 +111,8 @@ interface WaitErrorClass<Ref> {
 interface ErrorNames<Ref, Failed extends GatewayError> {
   /** The name of such a task, capitalized to begin a sentence. */
   readonly task: string;
-  /** Advice for a task that is still running. */
-  readonly advice: (ref: Ref) => string;
+  /** Advice for a task that is still running. `isShown` is `false` if its id contains the key. */
+  readonly advice: (ref: Ref, isShown: boolean) => string;
   /** Advice for a task that the gateway does not know. */
   readonly missingAdvice: string;
   readonly Wait: WaitErrorClass<Ref>;
@@ -148,7 +150,12 @@ export interface TaskErrors<Ref, Failed extends GatewayError = GatewayError> {
    *
    * @param raw - The response that reported the failure.
    */
-  readonly failed: (ref: Ref, failure: TaskErrorDetails, raw: unknown, cause?: APIError) => Failed;
+  readonly failed: (
+    waited: Waited<Ref>,
+    failure: TaskErrorDetails,
+    raw: unknown,
+    cause?: APIError,
+  ) => Failed;
 }
 
 /** Returns what a poll said, as a sentence: a message, an error, or what was received without a status. */
@@ -174,14 +181,14 @@ export function taskErrors<
   Failed extends GatewayError,
 >(names: ErrorNames<Ref, Failed>): TaskErrors<Ref, Failed> {
   const inside = names.task.toLowerCase();
-  const toInit = ({ ref, state, elapsed = 0 }: Waited<Ref>, cause: unknown) => {
+  const toInit = ({ ref, state, elapsed = 0, hide }: Waited<Ref>, cause: unknown) => {
     const { status, rawStatus: lastStatus = status, polls } = state ?? { polls: 0 };
     // Without an error, the responses to the polls are the evidence.
     const seen = { phase: polls > 0 ? 'body' : 'local', attempts: [] } as const;
     return {
       outcome: 'unknown',
       callId: ref.callId,
-      advice: names.advice(ref),
+      advice: names.advice(ref, hide(ref.id) === ref.id),
       evidence: GatewayError.isInstance(cause) ? cause.evidence : seen,
       cause,
       ref,
@@ -193,19 +200,20 @@ export function taskErrors<
   return {
     callback(name, waited, cause) {
       const message = `${name} threw an error, so ${inside} ${waited.ref.id} is not waited for.`;
-      return new names.Wait(message, toInit(waited, cause));
+      return new names.Wait(waited.hide(message), toInit(waited, cause));
     },
     stopped(reason, waited, cause, timeout) {
       const init = toInit(waited, cause);
-      const { ref, lastStatus, polls } = init;
-      const task = `${names.task} ${ref.id}`;
+      const { lastStatus, polls } = init;
+      const { said, hide } = waited;
+      const id = hide(waited.ref.id);
+      const task = `${names.task} ${id}`;
       const status = lastStatus === undefined ? 'no status seen' : `last status "${lastStatus}"`;
-      const { said } = waited;
-      const words = said === undefined ? '' : ` ${withoutQueries(said)}`;
+      const words = said === undefined ? '' : ` ${withoutQueries(hide(said))}`;
       const seen = `(${status}, ${polls} ${polls === 1 ? 'poll' : 'polls'}).${words}`;
       switch (reason) {
         case 'aborted':
-          return new names.WaitAborted(`Waiting for ${inside} ${ref.id} was aborted ${seen}`, init);
+          return new names.WaitAborted(`Waiting for ${inside} ${id} was aborted ${seen}`, init);
         case 'timeout':
           return new names.WaitTimeout(`${task} did not end within ${timeout} ms ${seen}`, init);
         case 'missing':
@@ -221,7 +229,8 @@ export function taskErrors<
     },
     withoutResult(message, advice, waited, raw, issues) {
       // The result may be in the response, which the task may not return for long.
-      const body = raw === undefined ? undefined : JSON.stringify(raw);
+      const data = rewriteText(raw, waited.hide);
+      const body = data === undefined ? undefined : JSON.stringify(data);
       const cause =
         body === undefined
           ? undefined
@@ -231,18 +240,19 @@ export function taskErrors<
               evidence: { phase: 'body', attempts: [] },
               callId: waited.ref.callId,
               body,
-              data: raw,
+              data,
               issues,
             });
-      return new names.Wait(message, { ...toInit(waited, cause), advice });
+      return new names.Wait(waited.hide(message), { ...toInit(waited, cause), advice });
     },
-    failed(ref, failure, raw, cause) {
-      const reason = withoutQueries(failure.message);
+    failed({ ref, hide }, failure, raw, cause) {
+      const clean = (text: string): string => withoutQueries(hide(text));
+      const reason = clean(failure.message);
       const moderated = readsLikeReview(failure);
       const review =
         'This looks like a content review: the same prompt or reference will probably fail again.';
       const other = 'Read the reason before you decide whether to create it again.';
-      return new names.Failed(`${names.task} ${ref.id} failed: ${asSentence(reason)}`, {
+      return new names.Failed(`${names.task} ${hide(ref.id)} failed: ${asSentence(reason)}`, {
         // The submission was accepted and charged. Gateways refund failed tasks, but some late or never.
         outcome: 'unknown',
         evidence: cause?.evidence ?? { phase: 'body', attempts: [] },
@@ -250,9 +260,9 @@ export function taskErrors<
         callId: ref.callId,
         advice: `${moderated ? review : other} Gateways usually refund the charge: account.settle(error) tells.`,
         reason,
-        code: failure.code && withoutQueries(failure.code),
+        code: failure.code && clean(failure.code),
         moderated,
-        raw: rewriteText(raw, withoutQueries),
+        raw: rewriteText(raw, clean),
         ref,
       });
     },

@@ -6,7 +6,7 @@ import { InvalidInputError } from '../errors/gateway-error.ts';
 import { untilAborted, withAbortGrace } from '../http/abort.ts';
 import { writeJSON } from '../http/json.ts';
 import type { ClientSettings } from '../calls/settings.ts';
-import { LedgerError, type TaskErrors } from './errors.ts';
+import { LedgerError, type TaskErrors, type Waited } from './errors.ts';
 import type { AnyRef, LedgerKind } from './kind.ts';
 import { withLimit } from './limits.ts';
 import { isTaskRef, parseTaskRef, type TaskRef } from './ref.ts';
@@ -272,19 +272,19 @@ const abortGraceMs = 5_000;
 
 /** Passes a paid task to `onSubmitted`; if that fails, the error holds the handle. */
 export async function handOver<Ref>(
-  ref: Ref,
+  waited: Waited<Ref>,
   onSubmitted: (ref: Ref) => unknown,
   signal: Signal,
   errors: TaskErrors<Ref>,
 ): Promise<void> {
   try {
-    const called = (async () => onSubmitted(ref))();
+    const called = (async () => onSubmitted(waited.ref))();
     await (signal ? withAbortGrace(called, signal, abortGraceMs, () => signal.reason) : called);
   } catch (error) {
     const isOver = signal?.aborted === true && error === signal.reason;
     throw isOver
-      ? errors.stopped('aborted', { ref }, error)
-      : errors.callback('onSubmitted', { ref }, error);
+      ? errors.stopped('aborted', waited, error)
+      : errors.callback('onSubmitted', waited, error);
   }
 }
 
@@ -321,6 +321,7 @@ export class LedgerCall<Ref extends AnyRef> {
   readonly #callId: string;
   readonly #signal: Signal;
   readonly #totalTimeout: number | null;
+  readonly #hide: (text: string) => string;
   readonly #startedAt = performance.now();
   /** The claim of this submission; `undefined` if it continues an existing task. */
   #claimId: string | undefined;
@@ -331,13 +332,14 @@ export class LedgerCall<Ref extends AnyRef> {
     kind: LedgerKind<Ref>,
     ledger: SubmitLedger,
     callId: string,
-    { signal, totalTimeout }: LedgerLimits,
+    { signal, totalTimeout, hide }: LedgerLimits & Pick<Waited<Ref>, 'hide'>,
   ) {
     this.#kind = kind;
     this.#ledger = ledger;
     this.#callId = callId;
     this.#signal = signal;
     this.#totalTimeout = totalTimeout;
+    this.#hide = hide;
   }
 
   /** The rest of `totalTimeout` in milliseconds, at least 1. */
@@ -491,7 +493,7 @@ export class LedgerCall<Ref extends AnyRef> {
       const signal = this.#signal;
       // A pending accept() may still succeed, so don't overwrite it.
       if (signal?.aborted === true && cause === signal.reason) {
-        throw this.#kind.errors.stopped('aborted', { ref }, cause);
+        throw this.#kind.errors.stopped('aborted', { ref, hide: this.#hide }, cause);
       }
       this.failure = this.#toAcceptError(ref, cause);
       if (cause !== tooLate) await this.finish('unknown');
@@ -503,12 +505,15 @@ export class LedgerCall<Ref extends AnyRef> {
     const callId = this.#callId;
     const isLate = cause === tooLate;
     const limit = isLate ? ` within the time limit of the call, ${this.#totalTimeout} ms` : '';
-    return new LedgerError(`The ledger did not record task ${id} of call ${callId}${limit}.`, {
-      outcome: 'unknown',
-      callId,
-      advice: 'The task is paid for: keep its handle and call ledger.accept(callId, ref).',
-      cause: isLate ? undefined : cause,
-    });
+    return new LedgerError(
+      `The ledger did not record task ${this.#hide(id)} of call ${callId}${limit}.`,
+      {
+        outcome: 'unknown',
+        callId,
+        advice: 'The task is paid for: keep its handle and call ledger.accept(callId, ref).',
+        cause: isLate ? undefined : cause,
+      },
+    );
   }
 
   /** Logs that the ledger did not record the task of this submission, and adds the error to its result. */

@@ -207,12 +207,13 @@ export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
     const step = { state, task, pollError };
     if (typeof next === 'object') return { ...step, next };
     if (next === 'completed' && task !== undefined) return { ...step, next: { result: task } };
+    const { hide } = this.#scope;
+    const waited = { ref, state, elapsed, said: this.#said, hide };
     if (next === 'failed') {
       if (task !== undefined) restate(task, 'failed');
-      const error = errors.failed(ref, state.failure ?? findFailure({}), task?.raw);
+      const error = errors.failed(waited, state.failure ?? findFailure({}), task?.raw);
       return { ...step, next: { error } };
     }
-    const waited = { ref, state, elapsed, said: this.#said };
     return { ...step, next: { error: errors.stopped(next, waited, pollError, settings.timeout) } };
   }
 
@@ -241,7 +242,9 @@ export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
   }
 
   get #waited(): Waited<Ref> {
-    return { ref: this.#target.ref, state: this.#state, elapsed: this.#elapsed, said: this.#said };
+    const { hide } = this.#scope;
+    const { ref } = this.#target;
+    return { ref, state: this.#state, elapsed: this.#elapsed, said: this.#said, hide };
   }
 
   /** What the last poll said, as a sentence. */

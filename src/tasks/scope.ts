@@ -53,6 +53,9 @@ export class WaitScope<Ref extends AnyRef, Task extends PolledTask> {
     return this.#controller.signal;
   }
 
+  /** Removes the key from words. */
+  readonly hide = (text: string): string => this.transport.client.credential.hide(text);
+
   /** Milliseconds since 1970, from a monotonic clock. */
   get now(): number {
     return this.#offset + performance.now();

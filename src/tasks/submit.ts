@@ -70,7 +70,11 @@ export function createLedgerCall<Ref extends AnyRef>(
   if (ledger === undefined) return undefined;
   const problem = 'is required with a ledger; pass the id of your job, the same for every attempt.';
   check(callId !== undefined, 'callId', problem);
-  return new LedgerCall(kind, ledger, callId, { signal, totalTimeout });
+  return new LedgerCall(kind, ledger, callId, {
+    signal,
+    totalTimeout,
+    hide: client.credential.hide,
+  });
 }
 
 /** Looks up in the usage log of the gateway whether a submission with an unknown outcome was charged. */

@@ -180,15 +180,15 @@ export async function followTask<
 
 /** Passes a paid task to `onSubmitted`, within the time limit of the wait. */
 export async function notify<Ref extends AnyRef, Task extends PolledTask>(
-  { kind, settings, now }: WaitScope<Ref, Task>,
+  { kind, settings, now, hide }: WaitScope<Ref, Task>,
   ref: Ref,
   onSubmitted: ((ref: Ref) => unknown) | undefined,
   since: number | undefined,
 ): Promise<void> {
   if (onSubmitted === undefined) return;
   const { timeout, signal } = settings;
-  const handed = handOver(ref, onSubmitted, signal, kind.errors);
+  const handed = handOver({ ref, hide }, onSubmitted, signal, kind.errors);
   if (timeout === null || since === undefined) return handed;
-  const tooLate = () => kind.errors.stopped('timeout', { ref }, undefined, timeout);
+  const tooLate = () => kind.errors.stopped('timeout', { ref, hide }, undefined, timeout);
   await withAbortGrace(handed, AbortSignal.abort(), since + timeout - now, tooLate);
 }

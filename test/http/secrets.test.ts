@@ -1,3 +1,4 @@
+import { tracingChannel } from 'node:diagnostics_channel';
 import { format, inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Gateway, GatewayPromise, InvalidInputError, memoryLedger } from '../../src/index.ts';
@@ -669,4 +670,158 @@ describe('a key that a gateway repeats in its request id', () => {
       }
     },
   );
+});
+
+const fail = (): never => {
+  throw new Error('no');
+};
+
+const draw = (client: Gateway) => client.images.generate(film, { totalTimeout: 60_000 });
+
+const soon = (): AbortSignal => {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), 20_000);
+  return controller.signal;
+};
+
+const broken = () => ({
+  ...memoryLedger(),
+  accept: () => Promise.reject(new Error('The disk is full.')),
+});
+
+describe('a task id that contains the key', () => {
+  const key = 'sk-Abcd/efgh+1234567890';
+  const id = `task-${key}`;
+  const path = `/task-${encodeURIComponent(key)}`;
+  const submitted = json({ id, status: 'queued', task_id: id });
+  const polled = (fields: object) => [submitted, json({ id, ...fields })];
+  const options = { timeout: 60_000 };
+  const make = (client: Gateway) => client.videos.createAndWait(film, options);
+  const running = polled({ status: 'queued' });
+  const failed = polled({ status: 'failed', error: { message: `No: ${key}`, code: key } });
+  const missing = [submitted, json({ error: { message: `No task ${id}` } }, 404)];
+  const urlless = [submitted, json({ id, status: 'completed' }), json({}, 404)];
+  const rows: readonly {
+    readonly name: string;
+    readonly answers: Parameters<typeof scripted>[0];
+    readonly call: (client: Gateway) => PromiseLike<unknown>;
+    readonly polls?: false;
+  }[] = [
+    { name: 'a failure', answers: failed, call: make },
+    { name: 'a time limit', answers: running, call: make },
+    { name: 'words beside no status', answers: polled({ note: `See ${key}` }), call: make },
+    { name: 'a task that is missing', answers: missing, call: make },
+    { name: 'a page', answers: [submitted, () => new Response(`<p>${key}`)], call: make },
+    {
+      name: 'an abort',
+      answers: running,
+      call: (client) => client.videos.createAndWait(film, { ...options, signal: soon() }),
+    },
+    {
+      name: 'onUpdate',
+      answers: running,
+      call: (client) => client.videos.createAndWait(film, { ...options, onUpdate: fail }),
+    },
+    {
+      name: 'onSubmitted',
+      answers: running,
+      call: (client) => client.videos.createAndWait(film, { ...options, onSubmitted: fail }),
+      polls: false,
+    },
+    {
+      name: 'strict validation',
+      answers: [json({ id, status: 'queued', progress: {} })],
+      call: (client) => client.videos.create(film, { validation: 'strict' }),
+      polls: false,
+    },
+    {
+      name: 'a ledger that fails',
+      answers: failed,
+      call: (client) =>
+        client.videos.createAndWait(film, { ...options, ledger: broken(), callId: 'a' }),
+    },
+    {
+      name: 'content without a URL',
+      answers: urlless,
+      call: async (client) => client.videos.downloadContent(await make(client)),
+    },
+    {
+      name: 'content of a failed task',
+      answers: [
+        submitted,
+        json({ error: { message: 'Task is not completed, current status: FAILURE' } }, 400),
+      ],
+      call: async (client) => client.videos.downloadContent(await client.videos.create(film)),
+    },
+    { name: 'failed images', answers: failed, call: draw },
+    { name: 'late images', answers: running, call: draw },
+    { name: 'no images', answers: polled({ status: 'completed', note: key }), call: draw },
+    {
+      name: 'onSubmitted of images',
+      answers: running,
+      call: (client) => client.images.generate(film, { onSubmitted: fail }),
+      polls: false,
+    },
+  ];
+
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test.each(rows)(
+    'is polled as it is, and hidden in words: $name',
+    async ({ answers, call, polls = true }) => {
+      for (const apiKey of [key, () => key]) {
+        const logged: unknown[] = [];
+        const log = (...parts: unknown[]): void => void logged.push(parts);
+        const { client, requests } = scripted(answers, {
+          apiKey,
+          logLevel: 'warn',
+          logger: { error: log, warn: log, info: log, debug: log },
+        });
+
+        const { error } = await settle(Promise.resolve(call(client)));
+
+        const { message, advice, stack, ref, cause } = Object(error);
+        const fields = Object.assign({}, error, { ref: undefined });
+        const words = [message, advice, stack, fields, cause, logged].map(shown).join('\n');
+        expect(message).toBeTruthy();
+        for (const secret of [key, key.slice(3)]) expect(words).not.toContain(secret);
+        expect(ref?.id ?? id).toBe(id);
+        expect(requests.slice(1).every(({ url }) => url.includes(path))).toBe(true);
+        expect(requests.length > 1).toBe(polls);
+      }
+    },
+  );
+
+  test('does not change the URL of its result', async () => {
+    const url = `https://files.test/${key}/film.mp4?key=${key}`;
+    const { client } = scripted(polled({ status: 'completed', url, note: `${key} is used` }));
+
+    const { value } = await settle(make(client.withOptions({ apiKey: key })));
+
+    expect(value).toMatchObject({ id, url, note: '[key] is used' });
+  });
+});
+
+test('the tracing channel shows no key', async () => {
+  const seen: unknown[] = [];
+  const see = (message: unknown): void => void seen.push(message);
+  const channel = tracingChannel('model-gateway:call');
+  const subscribers = { start: see, end: see, asyncStart: see, asyncEnd: see, error: see };
+  channel.subscribe(subscribers);
+  vi.useFakeTimers();
+  for (const situation of situations) await errorOf(situation, { logLevel: 'off' });
+  await settle(answered(whole).chat.completions.create({ ...ask }));
+  vi.useRealTimers();
+  channel.unsubscribe(subscribers);
+
+  // The answer of a success is the content that the gateway sent.
+  const text = seen
+    .map((message) => Object(message))
+    .map((message) => shown({ ...message, result: 0, end: { ...message.end, answer: 0 } }))
+    .join('\n');
+  expect(text).toContain('chat.completions.create');
+  for (const name of ['key', 'header', 'parameter'] as const) {
+    expect(text.includes(canaries[name]), name).toBe(false);
+  }
 });

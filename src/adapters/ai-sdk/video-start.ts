@@ -127,7 +127,7 @@ function submit(
     try {
       await onSubmitted?.(ref);
     } catch (cause) {
-      const message = `The video was submitted as ${ref.id}, but onSubmitted failed: ${errorMessage(cause)}`;
+      const message = `The video was submitted, but onSubmitted failed: ${errorMessage(cause)}`;
       const waited = { ref, lastStatus: undefined, elapsed: 0, polls: 0 };
       const advice = 'It is paid for; get its status with error.ref.';
       throw new VideoWaitError(message, {

@@ -140,7 +140,7 @@ class Poller {
       return await this.#download(task);
     } catch (error) {
       if (!isMissing(error) || !this.#waits.endsAfterFailure(task)) throw error;
-      throw withoutContent(task, error);
+      throw withoutContent(this.#client, task, error);
     }
   }
 
@@ -168,9 +168,14 @@ const isMissing = (error: unknown): error is APIError =>
   (error.status === 404 || error.status >= 500 || error.status < 300);
 
 /** Creates the error for a completed task whose content no route returns. */
-function withoutContent({ id, url }: VideoTask, error: APIError): ContentUnavailableError {
+function withoutContent(
+  { apiKey }: Gateway,
+  { id, url }: VideoTask,
+  error: APIError,
+): ContentUnavailableError {
+  const isShown = typeof apiKey !== 'string' || !id.includes(apiKey);
   const place = url === undefined ? 'no URL' : 'a URL that could not be fetched';
-  const message = `${error.summary} Video task ${id} is completed and paid for, and has ${place}.`;
+  const message = `${error.summary} Video task ${isShown ? id : '[key]'} is completed and paid for, and has ${place}.`;
   const advice = 'The handle in error.ref can be used to download it later.';
   return new ContentUnavailableError(
     message,

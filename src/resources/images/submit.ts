@@ -124,8 +124,8 @@ class ImageRun {
         if (!ImageWaitAbortedError.isInstance(error) || error.cause !== tooLate) {
           throw withForeignURL(error, foreignURL);
         }
-        const late = `Image task ${error.ref.id} did not finish within the totalTimeout of its call`;
-        const message = error.summary.replace(/^.*? was aborted/, () => late);
+        const late = 'Image task $1 did not finish within the totalTimeout of its call';
+        const message = error.summary.replace(/^Waiting for image task (.*?) was aborted/, late);
         throw new ImageWaitTimeoutError(message, Object.assign({}, error, { cause: undefined }));
       } finally {
         scope.close();
@@ -221,7 +221,7 @@ async function submitWithLedger<Params extends ImageParamsBase>(
     throw imageErrors.withoutResult(
       `Call ${ref.callId} already returned its images.`,
       'They are paid for, but the ledger does not store images. A new callId creates new ones and is charged again.',
-      { ref, state: { polls: 0, status: 'completed' } },
+      { ref, state: { polls: 0, status: 'completed' }, hide: transport.client.credential.hide },
     );
   }
   rememberSent(listURLs(params), ref);

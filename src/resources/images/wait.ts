@@ -16,6 +16,7 @@ type DoneImages = Done<ImageTaskRef, ImageTask>;
 
 /** Creates the error of a completed task whose images cannot be returned. */
 function withoutImages(
+  hide: (text: string) => string,
   { ref, task }: DoneImages,
   problem: string,
   { issues }: Partial<ShapeMismatch> = {},
@@ -24,7 +25,7 @@ function withoutImages(
   return imageErrors.withoutResult(
     `Image task ${ref.id} is completed, ${problem}`,
     'It is paid for: fetch the result from the gateway with error.ref.id, or read it in error.cause.body.',
-    { ref, state: { polls: 1, status, rawStatus } },
+    { ref, state: { polls: 1, status, rawStatus }, hide },
     raw,
     issues,
   );
@@ -36,7 +37,7 @@ function withoutImages(
  * @throws `ImageWaitError` if it holds none, or strict validation rejects them
  */
 export function readImages(
-  { transport, settings }: WaitScope<ImageTaskRef, ImageTask>,
+  { transport, settings, hide }: WaitScope<ImageTaskRef, ImageTask>,
   done: DoneImages,
 ): ImagesResponse {
   const { ref, task } = done;
@@ -46,7 +47,7 @@ export function readImages(
       resultURL === undefined
         ? 'and its response contains no image.'
         : `and its result is at ${resultURL}, to which the key is not sent.`;
-    throw withoutImages(done, problem);
+    throw withoutImages(hide, done, problem);
   }
   const { drift, call } = transport.client;
   const { validation = call.validation } = settings.request;
@@ -61,6 +62,7 @@ export function readImages(
   } catch (error) {
     if (!(error instanceof ShapeMismatch)) throw error;
     throw withoutImages(
+      hide,
       done,
       `but strict validation rejects its response. ${error.message}`,
       error,

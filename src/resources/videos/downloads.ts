@@ -12,6 +12,7 @@ import type { Transport } from '../../calls/transport.ts';
 import { Pace, Turns } from '../../http/turns.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import { fileAnswer } from '../../uploads/file-answer.ts';
+import type { Waited } from '../../tasks/errors.ts';
 import { readStatusWord } from '../../tasks/reading.ts';
 import { videoErrors } from './errors.ts';
 import { gatewayFor } from '../../tasks/ref.ts';
@@ -108,7 +109,10 @@ function createRules(queue: DownloadQueue, waitsForContent: boolean): SendingRul
 }
 
 /** Builds the error for missing content: it is gone or not ready yet, or the task has failed. */
-function explainDownload(failure: DescribedFailure, ref: VideoTaskRef): Error | undefined {
+function explainDownload(
+  failure: DescribedFailure,
+  waited: Waited<VideoTaskRef>,
+): Error | undefined {
   const { status } = failure.init;
   const gone = 'The content no longer exists and cannot be restored.';
   if (status === 410) return explained(failure, /^/, gone, ContentExpiredError);
@@ -118,7 +122,7 @@ function explainDownload(failure: DescribedFailure, ref: VideoTaskRef): Error | 
   const [, word] = /current status: *(\w+)/i.exec(failure.summary) ?? [];
   if (early === undefined || readStatusWord(word).status !== 'failed') return early;
   const message = 'The response gives no reason; videos.retrieve() may.';
-  return videoErrors.failed(ref, { message }, early.error, early);
+  return videoErrors.failed(waited, { message }, early.error, early);
 }
 
 /** The download queue of each client, or of the clients that share state. */
@@ -141,13 +145,15 @@ export function download(
   checkBoolean('resultURL', resultURL);
   const resolved = resolveOwnTask(transport, task);
   const { ref } = resolved;
+  const { hide } = transport.client.credential;
   const queue = queues.get(transport.client.shared) ?? new DownloadQueue();
   queues.set(transport.client.shared, queue);
   const own = { ...request, ...more };
   const isVideo = (variant ?? 'video') === 'video';
   const result = isVideo && resultURL ? new ResultURL(transport, task, own) : undefined;
   const rules = createRules(queue, isCompleted(task) && result?.known === undefined);
-  const explain = (failure: DescribedFailure): Error | undefined => explainDownload(failure, ref);
+  const explain = (failure: DescribedFailure): Error | undefined =>
+    explainDownload(failure, { ref, hide });
   const content = transport.operate(
     'videos.downloadContent',
     { task_id: ref.id },

@@ -56,8 +56,8 @@ export class VideoSubmitResponseError extends UnexpectedResponseError {
 }
 
 /** Returns the advice for a task that continues. */
-export function adviceToWait({ id, route }: VideoTaskRef): string {
-  const named = route.type === 'openai' ? JSON.stringify(id) : 'error.ref';
+export function adviceToWait({ id, route }: VideoTaskRef, isShown: boolean): string {
+  const named = route.type === 'openai' && isShown ? JSON.stringify(id) : 'error.ref';
   return `The task was not cancelled: it may still finish and be charged. Wait for it again with videos.wait(${named}).`;
 }
 

@@ -116,7 +116,9 @@ export class ResultURL {
       }
     }
     const isLost = tried.size === 0 && this.#isAbsent && permanentStatuses.includes(error.status);
-    throw isLost ? describeLost(error, this.#task) : failure;
+    const { hide } = this.#transport.client.credential;
+    const task = this.#task;
+    throw isLost ? describeLost(error, hide(typeof task === 'string' ? task : task.id)) : failure;
   }
 
   get #remaining(): number {
@@ -185,8 +187,7 @@ function describe(error: APIError, url: string, cause: unknown): Error {
 }
 
 /** Returns the error of the content route of a completed task without a URL. */
-function describeLost(error: APIError, task: VideoTaskLike): Error {
-  const id = typeof task === 'string' ? task : task.id;
+function describeLost(error: APIError, id: string): Error {
   const problem = `Video task ${id} is completed and names no URL.`;
   const isGone = ContentExpiredError.isInstance(error);
   const next = isGone

@@ -239,12 +239,18 @@ function withoutBody(options: VideoSubmitOptions): VideoSubmitOptions {
 }
 
 /** The response to a submission. The id in text beside an error may be that of another task. */
-const submittedSchema = (sent: readonly string[]): ResponseSchema<VideoTask> => ({
+const submittedSchema = (
+  sent: readonly string[],
+  onId: (id: string | undefined) => void,
+): ResponseSchema<VideoTask> => ({
   ...videoSchemaFor(sent),
   answer: {
     name: 'task id',
-    isIn: (body) =>
-      findId(body) !== undefined || (findTaskId(body) !== undefined && !saysFailure(body)),
+    isIn(body) {
+      const id = findTaskId(body);
+      onId(id);
+      return findId(body) !== undefined || (id !== undefined && !saysFailure(body));
+    },
   },
 });
 
@@ -254,7 +260,8 @@ function submittedAnswer(
   submission: Submission,
   sent: readonly string[],
 ): AnswerFormat<VideoTask, 'json'> {
-  const answer = jsonAnswer({ schema: submittedSchema(sent) });
+  let named: string | undefined;
+  const answer = jsonAnswer({ schema: submittedSchema(sent, (id) => (named ??= id)) });
   return {
     kind: 'json',
     async read(request, received) {
@@ -267,7 +274,8 @@ function submittedAnswer(
         rememberSent(sent, task.ref);
         return { value: task };
       } catch (error) {
-        throw addRef(error, (id) => createRef(transport, submission, id, by));
+        const { hide } = transport.client.credential;
+        throw addRef(error, named, hide, (id) => createRef(transport, submission, id, by));
       }
     },
   };
@@ -334,14 +342,23 @@ function sendOnce(
 }
 
 /** Adds the handle to an error of strict validation: the rejected response still names the task, which is paid for. */
-function addRef(error: unknown, makeHandle: (id: string) => VideoTaskRef): unknown {
+function addRef(
+  error: unknown,
+  id: string | undefined,
+  hide: (text: string) => string,
+  makeHandle: (id: string) => VideoTaskRef,
+): unknown {
   if (!UnexpectedResponseError.isInstance(error) || !isObject(error.data)) return error;
-  const id = findTaskId(error.data);
   if (id === undefined) return error;
   const { body, data, summary } = error;
   const ref = makeHandle(id);
-  const init = Object.assign({}, error, { advice: adviceToWait(ref), ref, body, data });
-  return new VideoSubmitResponseError(`Video task ${id} was submitted, but ${summary}`, init);
+  const init = Object.assign({}, error, {
+    advice: adviceToWait(ref, hide(id) === id),
+    ref,
+    body,
+    data,
+  });
+  return new VideoSubmitResponseError(`Video task ${hide(id)} was submitted, but ${summary}`, init);
 }
 
 /** Returns a checked submission in the form that all kinds of tasks share. */

@@ -69,7 +69,7 @@ function describeCost(record: JobRecord): string {
 const makeNew = 'To pay for a new result, pass again with any text.';
 
 function describe(record: JobRecord, reused: boolean): string {
-  const { callId, state, message = '', files, text, charged, status, tool, ref } = record;
+  const { callId, state, message = '', files, text, charged, status, tool } = record;
   const id = JSON.stringify(callId);
   switch (state) {
     case 'done': {
@@ -96,7 +96,7 @@ function describe(record: JobRecord, reused: boolean): string {
     case 'failed':
       if (charged === 'no') return `${message} Nothing was charged.`;
       if (isUndelivered(record)) {
-        return `${message} It is paid for. wait_video with call_id ${id} tries the download again, which is free; otherwise ask the operator of the gateway for the file of task ${ref?.id}. ${makeNew}`;
+        return `${message} It is paid for. wait_video with call_id ${id} tries the download again, which is free; otherwise ask the operator of the gateway for the file of its task_id. ${makeNew}`;
       }
       return `${message} It was charged; check_charge with call_id ${id} shows whether it was refunded. ${makeNew}`;
     case 'unknown':
