@@ -1,21 +1,7 @@
 import type { AttemptEvidence } from '../errors/gateway-error.ts';
-import { type Change, unchanged } from '../http/request.ts';
+import type { Change } from '../http/request.ts';
 import { check } from '../options/check.ts';
-
-/** A response with received headers, and two ways to read its body. */
-export interface OpenAnswer<T> {
-  /** Replaced if reading failed and the request was repeated. */
-  response: Response;
-  requestId: string | undefined;
-  /** How the request that was answered differs from the caller's. Replaced like `response`. */
-  change?: Change | undefined;
-  /** Returns the attempts of the call that failed before this response; none if it is missing. */
-  failed?(): readonly AttemptEvidence[];
-  /** Reads the body. Called at most once. */
-  parse(): Promise<T>;
-  /** Returns the unread response. While it stays unread, it can still be parsed. */
-  raw(): Response;
-}
+import type { OpenAnswer } from './open-answer.ts';
 
 /** A parsed response and the raw one. */
 export interface WithResponse<T> {
@@ -111,7 +97,7 @@ export class GatewayPromise<T> extends Promise<T> {
     const data = await parsed(state);
     const answer = await state.answer;
     const { response, requestId } = answer;
-    return { data, response, request_id: requestId ?? null, attempts: answer.failed?.() ?? [] };
+    return { data, response, request_id: requestId ?? null, attempts: answer.failed() };
   }
 
   /**
@@ -135,7 +121,7 @@ export class GatewayPromise<T> extends Promise<T> {
 
 /** Returns how the request that was answered differs from the caller's. Await the result of the call first. */
 export async function readChange(call: GatewayPromise<unknown>): Promise<Change> {
-  const { change = unchanged } = await call.state().answer;
+  const { change } = await call.state().answer;
   return change;
 }
 
@@ -156,17 +142,8 @@ function transformCall<T, Result>(
   state: CallState<T>,
   transform: (data: T) => Result | Promise<Result>,
 ): GatewayPromise<Result> {
-  const answer = state.answer.then((open) => ({
-    get response() {
-      return open.response;
-    },
-    requestId: open.requestId,
-    get change() {
-      return open.change;
-    },
-    failed: () => open.failed?.() ?? [],
-    parse: async () => transform(await parsed(state)),
-    raw: () => open.raw(),
-  }));
+  const answer = state.answer.then((open) =>
+    open.readBy(async () => transform(await parsed(state))),
+  );
   return new GatewayPromise(answer);
 }

@@ -35,11 +35,11 @@ import type { JsonObject } from '../types.ts';
 import type { Call } from './call.ts';
 import type { Ending, Listener, RequestEvents, RequestHandlers } from './events.ts';
 import { makeError } from './make-error.ts';
-import type { OpenAnswer } from './promise.ts';
+import { OpenAnswer } from './open-answer.ts';
 import { mayLackVersion, noteMissing, provesRoute } from './route-address.ts';
 import { type CallSettings, type ClientSettings, requireBase } from './settings.ts';
 
-type Sender<T> = () => Promise<OpenAnswer<T> & Answer>;
+type Sender<T> = () => Promise<OpenAnswer<T>>;
 
 /** Converts a success response to the result of the call. */
 export interface AnswerFormat<T, Kind extends ResponseKind = ResponseKind> {
@@ -252,15 +252,27 @@ export class Request {
     );
   }
 
-  #toOpen<T>(answer: Answer, format: AnswerFormat<T>): OpenAnswer<T> & Answer {
-    const open: OpenAnswer<T> & Answer = {
-      ...answer,
+  #toOpen<T>(answer: Answer, format: AnswerFormat<T>): OpenAnswer<T> {
+    const opened = {
+      response: answer.response,
+      requestId: answer.requestId,
       change: this.plan.change,
       failed: () => this.evidence(),
-      parse: () => this.#read(open, format),
-      raw: () => (open.response = exposeResponse(this, open)),
+      raw: () => (opened.response = exposeResponse(this, answer)),
     };
-    return open;
+    const open = new OpenAnswer(opened, () =>
+      this.#read({ ...answer, response: opened.response }, format),
+    );
+    return open.orElse(async (error) => {
+      try {
+        if (!ReadFailure.is(error)) throw error;
+        await this.#afterFailure(this.explain(error.failed));
+      } catch (cause) {
+        this.#fail(cause);
+        throw cause;
+      }
+      return this.#sender(format)();
+    });
   }
 
   /** Encodes the body and awaits the listeners. Runs once. */
@@ -409,26 +421,12 @@ export class Request {
     return this.scope.stopped === 'signal' ? this.explain(failed) : failed;
   }
 
-  /** Reads the body. Repeats the request if reading fails and repeating is free. */
-  async #read<T>(answer: OpenAnswer<T> & Answer, format: AnswerFormat<T>): Promise<T> {
+  /** Reads the body, and ends the request unless its value is a stream. */
+  async #read<T>(answer: Answer, format: AnswerFormat<T>): Promise<T> {
     this.scope.keepAlive(true);
-    try {
-      for (;;) {
-        try {
-          const { value, stays } = await format.read(this, answer);
-          if (stays !== true) this.release({ answer: value, isWhole: true });
-          return value;
-        } catch (error) {
-          if (!ReadFailure.is(error)) throw error;
-          await this.#afterFailure(this.explain(error.failed));
-        }
-        Object.assign(answer, await this.#sender(format)());
-        this.scope.keepAlive(true);
-      }
-    } catch (error) {
-      this.#fail(error);
-      throw error;
-    }
+    const { value, stays } = await format.read(this, answer);
+    if (stays !== true) this.release({ answer: value, isWhole: true });
+    return value;
   }
 
   /** Remembers that the routes are not below the `/v1` that was added to the base URL. */

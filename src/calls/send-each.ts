@@ -4,7 +4,7 @@ import type { FailedAttempt } from '../http/retry.ts';
 import type { Call } from './call.ts';
 import { earlierUnknown } from './make-error.ts';
 import type { Plan } from './plan.ts';
-import type { OpenAnswer } from './promise.ts';
+import type { OpenAnswer } from './open-answer.ts';
 import { findRequest, type Request, worse } from './request.ts';
 
 /** Sends a planned request of a call. Resolves once the headers of a success response are received. */
@@ -58,6 +58,15 @@ export async function sendEach<T>(
   let plan = first;
   let before: GatewayError | undefined;
 
+  const watch = (open: OpenAnswer<T>): OpenAnswer<T> => {
+    if (follow.reading === undefined) return open;
+    const answered = plan;
+    return open.readBy(() => {
+      follow.reading?.(answered);
+      return open.parse();
+    });
+  };
+
   /** Sends the requests after a failed one until one succeeds. Throws if none follows. */
   async function openNext(thrown: unknown): Promise<OpenAnswer<T>> {
     for (let error = thrown; ;) {
@@ -71,7 +80,7 @@ export async function sendEach<T>(
       if (following === undefined) throw error;
       plan = following;
       try {
-        return await next(call, plan);
+        return watch(await next(call, plan));
       } catch (cause) {
         if (isUnsent(findRequest(cause))) throw addReason(before, errorMessage(cause));
         error = cause;
@@ -79,35 +88,8 @@ export async function sendEach<T>(
     }
   }
 
-  let current: OpenAnswer<T>;
-  try {
-    current = await next(call, plan);
-  } catch (error) {
-    current = await openNext(error);
-  }
-  return {
-    get response() {
-      return current.response;
-    },
-    get requestId() {
-      return current.requestId;
-    },
-    get change() {
-      return current.change;
-    },
-    failed: () => current.failed?.() ?? [],
-    raw: () => current.raw(),
-    async parse() {
-      for (;;) {
-        try {
-          follow.reading?.(plan);
-          return await current.parse();
-        } catch (error) {
-          current = await openNext(error);
-        }
-      }
-    },
-  };
+  const open = await next(call, plan).then(watch, openNext);
+  return open.orElse(openNext);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { errorMessage } from '../../answers/objects.ts';
 import type { Call } from '../../calls/call.ts';
 import type { Plan } from '../../calls/plan.ts';
-import type { OpenAnswer } from '../../calls/promise.ts';
+import type { OpenAnswer } from '../../calls/open-answer.ts';
 import { addReason, type Follow, type Send, sendEach } from '../../calls/send-each.ts';
 import { type Policy, thisCopy } from '../../calls/transport.ts';
 import { check, checkFunction } from '../../options/check.ts';

@@ -1,6 +1,6 @@
 import type { Call } from '../../calls/call.ts';
 import type { Plan } from '../../calls/plan.ts';
-import type { OpenAnswer } from '../../calls/promise.ts';
+import type { OpenAnswer } from '../../calls/open-answer.ts';
 import { type Send, sendEach } from '../../calls/send-each.ts';
 import { requireBase } from '../../calls/settings.ts';
 import { type Policy, thisCopy } from '../../calls/transport.ts';

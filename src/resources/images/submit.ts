@@ -1,6 +1,7 @@
 import { isText } from '../../answers/objects.ts';
 import { listURLs, rememberSent, withoutSent } from '../../answers/result-places.ts';
-import { GatewayPromise, type OpenAnswer } from '../../calls/promise.ts';
+import { OpenAnswer } from '../../calls/open-answer.ts';
+import { GatewayPromise } from '../../calls/promise.ts';
 import type { Request } from '../../calls/request.ts';
 import type { CallInfo } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
@@ -231,7 +232,7 @@ async function submitWithLedger<Params extends ImageParamsBase>(
   // The body was read for the ledger; `response` has a copy of it.
   const response = Response.json(images, answer?.response);
   const requestId = answer === undefined ? ref.requestId : (answer.request_id ?? undefined);
-  return { response, requestId, parse: () => Promise.resolve(images), raw: () => response };
+  return OpenAnswer.of(response, requestId, images);
 }
 
 /** Makes a call for a stream of images. A task that is returned instead becomes a stream once it is completed. */

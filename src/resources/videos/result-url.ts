@@ -1,6 +1,6 @@
 import { decodeDataURL } from '../../answers/bytes.ts';
 import { errorMessage } from '../../answers/objects.ts';
-import type { OpenAnswer } from '../../calls/promise.ts';
+import { OpenAnswer } from '../../calls/open-answer.ts';
 import { GatewayPromise } from '../../calls/promise.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { APIError, APIUserAbortError, UnexpectedRedirectError } from '../../errors/api-errors.ts';
@@ -66,28 +66,9 @@ export class ResultURL {
 
   /** Returns the content, from the URL in the task if the content route fails. */
   orElse(content: GatewayPromise<Response>): GatewayPromise<Response> {
-    const open = async (): Promise<OpenAnswer<Response>> => {
-      let current = await content.state().answer.catch((error: unknown) => this.#open(error));
-      return {
-        get response() {
-          return current.response;
-        },
-        get requestId() {
-          return current.requestId;
-        },
-        failed: () => current.failed?.() ?? [],
-        raw: () => current.raw(),
-        parse: async () => {
-          try {
-            return await current.parse();
-          } catch (error) {
-            current = await this.#open(error);
-            return current.parse();
-          }
-        },
-      };
-    };
-    return new GatewayPromise(open());
+    const elsewhere = (error: unknown) => this.#open(error);
+    const { answer } = content.state();
+    return new GatewayPromise(answer.then((open) => open.orElse(elsewhere), elsewhere));
   }
 
   /** Opens the URL in the task after a failure of the content route. Throws that failure if it fails too. */
@@ -173,10 +154,8 @@ function toResponse({ bytes, type }: { bytes: Uint8Array<ArrayBuffer>; type: str
   return new Response(bytes, { headers });
 }
 
-function toOpen(response: Response): OpenAnswer<Response> {
-  const parse = (): Promise<Response> => Promise.resolve(response);
-  return { response, requestId: undefined, parse, raw: () => response };
-}
+const toOpen = (response: Response): OpenAnswer<Response> =>
+  OpenAnswer.of(response, undefined, response);
 
 /** Returns the error of the content route with the URL that failed too. */
 function describe(error: APIError, url: string, cause: unknown): Error {

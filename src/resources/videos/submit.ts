@@ -22,6 +22,7 @@ import {
   unchanged,
   withoutChanged,
 } from '../../http/request.ts';
+import { OpenAnswer } from '../../calls/open-answer.ts';
 import { GatewayPromise } from '../../calls/promise.ts';
 import type { AnswerFormat } from '../../calls/request.ts';
 import { jsonAnswer } from '../../calls/response.ts';
@@ -413,8 +414,7 @@ export function submit(
   const answer = done.then(({ data, response: read, request_id: requestId }) => {
     // The body was consumed to store the task in the ledger first; this response repeats it.
     const response = Response.json(data.raw, read);
-    const parse = () => Promise.resolve(data);
-    return { response, requestId: requestId ?? undefined, parse, raw: () => response };
+    return OpenAnswer.of(response, requestId ?? undefined, data);
   });
   return new GatewayPromise(answer);
 }

@@ -60,6 +60,10 @@ export const fallbackMutants: MutantsByFile = {
         set failure(failed) { Request.last = failed; }`,
     },
   ],
+  'calls/open-answer.ts': [
+    { is: 'this.#opened = other;', becomes: '' },
+    { is: 'error = cause;', becomes: '' },
+  ],
   'calls/send-each.ts': [
     { is: 'scope.isOver || scope.remaining <= 0;', becomes: 'false;' },
     {
@@ -72,12 +76,6 @@ export const fallbackMutants: MutantsByFile = {
     },
     { is: 'new Set([...call.attempts, ...own])', becomes: 'new Set(own)' },
     { is: '  call.mayChange = true;', becomes: '' },
-    {
-      is: `get change() {
-      return current.change;
-    },`,
-      becomes: 'change: current.change,',
-    },
   ],
   'policies/modes/output-modes.ts': [
     { is: "failure.kind === 'refused' || mayRepeat", becomes: 'true' },

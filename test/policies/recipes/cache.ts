@@ -1,6 +1,6 @@
 import type { Call } from '../../../src/calls/call.ts';
 import { Plan } from '../../../src/calls/plan.ts';
-import type { OpenAnswer } from '../../../src/calls/promise.ts';
+import { OpenAnswer } from '../../../src/calls/open-answer.ts';
 import { Request } from '../../../src/calls/request.ts';
 import { readContentType } from '../../../src/calls/response.ts';
 import type { Send } from '../../../src/calls/send-each.ts';
@@ -35,7 +35,7 @@ async function sendOnce<T>(next: Send, call: Call, plan: Plan<T>): Promise<OpenA
     const response = new Response(found.text, found.response);
     const answer = { ...found, response, spec, scope: request.scope };
     const parse = () => format.read(request, answer).then(({ value }) => value);
-    return { ...found, response, change, parse, raw: () => response };
+    return new OpenAnswer({ ...answer, change, raw: () => response }, parse);
   }
   const read: typeof format.read = async (request, answer) => {
     const { response, requestId } = answer;

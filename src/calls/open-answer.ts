@@ -1,0 +1,92 @@
+import type { AttemptEvidence } from '../errors/gateway-error.ts';
+import { type Change, unchanged } from '../http/request.ts';
+
+/** A response with received headers. Its fields may change: the one that was read last counts. */
+export interface Opened {
+  readonly response: Response;
+  readonly requestId: string | undefined;
+  /** How the request that was answered differs from the caller's; default: not at all. */
+  readonly change?: Change | undefined;
+  /** Returns the attempts of the call that failed before this response; none if it is missing. */
+  failed?(): readonly AttemptEvidence[];
+  /** Returns the unread response. While it stays unread, it can still be parsed. */
+  raw(): Response;
+}
+
+/** Returns another answer after an error of reading one, or throws. */
+type Next<T> = (error: unknown) => Promise<OpenAnswer<T>>;
+
+/** A response with received headers, and two ways to read its body. */
+export class OpenAnswer<T> implements Opened {
+  #opened: Opened;
+  #read: () => Promise<T>;
+  readonly #next: Next<T>[] = [];
+
+  constructor(opened: Opened, read: () => Promise<T>) {
+    this.#opened = opened;
+    this.#read = read;
+  }
+
+  /** Returns the answer of a response whose value is known. */
+  static of<T>(response: Response, requestId: string | undefined, value: T): OpenAnswer<T> {
+    return new OpenAnswer({ response, requestId, raw: () => response }, () =>
+      Promise.resolve(value),
+    );
+  }
+
+  get response(): Response {
+    return this.#opened.response;
+  }
+
+  get requestId(): string | undefined {
+    return this.#opened.requestId;
+  }
+
+  get change(): Change {
+    return this.#opened.change ?? unchanged;
+  }
+
+  failed(): readonly AttemptEvidence[] {
+    return this.#opened.failed?.() ?? [];
+  }
+
+  raw(): Response {
+    return this.#opened.raw();
+  }
+
+  /** Returns the same answer, read by this function. */
+  readBy<Result>(read: () => Promise<Result>): OpenAnswer<Result> {
+    return new OpenAnswer(this, read);
+  }
+
+  /** Replaces this answer by the next one if it cannot be read. What was added first is asked first. */
+  orElse(next: Next<T>): this {
+    this.#next.push(next);
+    return this;
+  }
+
+  /** Reads the body, or that of the answer that replaces this one. Called at most once. */
+  async parse(): Promise<T> {
+    for (;;) {
+      try {
+        return await this.#read();
+      } catch (error) {
+        const other = await this.#replace(error);
+        this.#opened = other;
+        this.#read = () => other.parse();
+      }
+    }
+  }
+
+  async #replace(thrown: unknown): Promise<OpenAnswer<T>> {
+    let error = thrown;
+    for (const next of this.#next) {
+      try {
+        return await next(error);
+      } catch (cause) {
+        error = cause;
+      }
+    }
+    throw error;
+  }
+}
