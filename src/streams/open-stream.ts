@@ -30,7 +30,7 @@ import type { StreamContext, StreamProtocol, WholeOf } from './protocol.ts';
 import { readStream, type StreamForm } from './stream-reader.ts';
 import { type Stream, toStream } from './stream.ts';
 import { watchTimeouts } from './timeouts.ts';
-import { toEvents } from './verdict.ts';
+import { toEvents } from './follow.ts';
 
 const events: StreamForm = {
   format: serverEvents,

@@ -10,10 +10,18 @@ import {
   userAborted,
 } from './errors.ts';
 import { unwatchDropped } from './dropped.ts';
-import type { StreamContext, StreamOutcome, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
+import { type Aborted, ChunkQueue } from './chunk-queue.ts';
+import type {
+  StreamContext,
+  StreamOutcome,
+  StreamProgress,
+  StreamProtocol,
+  UsageOf,
+  WholeOf,
+} from './protocol.ts';
 import { type EventFormat, tooLarge } from './events.ts';
 import type { StreamLimit, watchTimeouts } from './timeouts.ts';
-import { followAnswer } from './verdict.ts';
+import { followAnswer } from './follow.ts';
 
 /** The source of the items of a stream. */
 export interface ItemSource<Item> {
@@ -32,12 +40,6 @@ export interface ItemSource<Item> {
   readonly aborted: Aborted | undefined;
 }
 
-/** An abort by the caller. */
-export interface Aborted {
-  /** The error that an incomplete loop throws; `undefined` if it ends quietly. */
-  readonly failure: unknown;
-}
-
 /** A stream that is being read. */
 export interface StreamReading<Item> extends ItemSource<Item> {
   /** Aborts the request behind the stream. */
@@ -53,119 +55,6 @@ export interface StreamReading<Item> extends ItemSource<Item> {
   readonly usage: UsageOf<Item> | undefined;
 }
 
-/** The result of `next()` when nothing follows. */
-export const finished: IteratorResult<never, undefined> = { done: true, value: undefined };
-
-/** Prevents an unhandled rejection if the promise is never awaited. */
-export function ignoreRejection<Value>(promise: Promise<Value>): Promise<Value> {
-  promise.catch(() => {});
-  return promise;
-}
-
-/** Queues pushed items for a loop that pulls them. */
-export class ChunkQueue<Item> implements AsyncIterableIterator<Item, undefined> {
-  /** Pushed items that were not read yet. */
-  #unread: IteratorResult<Item, undefined>[] = [];
-  /** The error that the loop throws after the unread items. */
-  #failure: unknown;
-  /** The error for a loop that would end normally, although an abort dropped items. */
-  #abortFailure: unknown;
-  readonly #waiting: ((result: IteratorResult<Item, undefined> | Promise<never>) => void)[] = [];
-  #longestWaiting: Promise<unknown> | undefined;
-  readonly #onLeave: (() => void) | undefined;
-  readonly #readAborted: (() => Aborted | undefined) | undefined;
-  #isEnded = false;
-
-  /**
-   * @param onLeave - Called if the loop ends early.
-   * @param readAborted - Returns the abort by the caller, which drops unread items also after the end.
-   */
-  constructor(onLeave?: () => void, readAborted?: () => Aborted | undefined) {
-    this.#onLeave = onLeave;
-    this.#readAborted = readAborted;
-  }
-
-  /** `true` while a read waits for an item. */
-  get isAwaited(): boolean {
-    return this.#waiting.length > 0;
-  }
-
-  /** `true` if pushed items are unread. */
-  get hasUnread(): boolean {
-    return this.#unread.length > 0;
-  }
-
-  push(value: Item): void {
-    if (this.#isEnded) return;
-    const answer = this.#waiting.shift();
-    if (answer === undefined) this.#unread.push({ done: false, value });
-    else answer({ done: false, value });
-  }
-
-  /** Ends the loop after the unread items, with an error if there is one. */
-  end(reason: unknown): void {
-    if (this.#isEnded) return;
-    this.#isEnded = true;
-    const failure = reason ?? this.#abortFailure;
-    const answer = failure === undefined ? undefined : this.#waiting.shift();
-    if (answer === undefined) this.#failure = failure;
-    else {
-      if (this.#longestWaiting !== undefined) void ignoreRejection(this.#longestWaiting);
-      answer(ignoreRejection(Promise.reject(failure)));
-    }
-    for (const rest of this.#waiting.splice(0)) rest(finished);
-  }
-
-  /** Ends the loop without the unread items. */
-  drop(failure?: unknown): void {
-    this.#unread = [];
-    this.#failure = undefined;
-    this.end(failure);
-  }
-
-  /** Drops the unread items after an abort. A loop that has not ended yet waits for the end. */
-  #dropAborted(): void {
-    const aborted = this.hasUnread ? this.#readAborted?.() : undefined;
-    if (aborted === undefined) return;
-    const { failure } = aborted;
-    this.#unread = [];
-    if (!this.#isEnded) this.#abortFailure = failure;
-    else this.#failure = failure === undefined ? undefined : (this.#failure ?? failure);
-  }
-
-  next(): Promise<IteratorResult<Item, undefined>> {
-    this.#dropAborted();
-    const result = this.#unread.shift();
-    if (result !== undefined) return Promise.resolve(result);
-    const failure = this.#failure;
-    if (failure !== undefined) {
-      // An iterator fails once and is done from then on.
-      this.#failure = undefined;
-      return ignoreRejection(Promise.reject(failure));
-    }
-    if (this.#isEnded) return Promise.resolve(finished);
-    const promise = new Promise<IteratorResult<Item, undefined>>((resolve) =>
-      this.#waiting.push(resolve),
-    );
-    // Usually one promise waits at a time. Its rejection is ignored only if it fails, because doing so for
-    // every item costs as much as reading a short one.
-    if (this.#waiting.length > 1) return ignoreRejection(promise);
-    this.#longestWaiting = promise;
-    return promise;
-  }
-
-  return(): Promise<IteratorResult<Item, undefined>> {
-    const isLeft = !this.#isEnded;
-    this.drop();
-    if (isLeft) this.#onLeave?.();
-    return Promise.resolve(finished);
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-}
-
 /** The format of a stream's bytes, and its time limits. */
 export interface StreamForm {
   readonly format: EventFormat;
@@ -174,6 +63,102 @@ export interface StreamForm {
 
 /** Time limit for the rest of a body after a complete response, in milliseconds. */
 const drainTimeout = 1_000;
+
+/** What a stream does with its body. */
+interface BodyUse {
+  /** Called when a read begins. */
+  beginRead(): void;
+  /** Takes bytes, or `undefined` at a clean end. Must not throw. */
+  take(chunk: unknown): void;
+  /** Takes the failure of a read. Must not throw. */
+  lose(cause: unknown): void;
+  /** Returns whether to read on. */
+  isWanted(): boolean;
+  /** Returns whether the stream has ended. What is read then is dropped. */
+  isOver(): boolean;
+}
+
+/** Reads a body from the network, one read at a time. */
+function openBody(body: ReadableStreamDefaultReader<Uint8Array> | undefined, use: BodyUse) {
+  let isReading = false;
+
+  /** Reads until nothing more is wanted. Never rejects. */
+  async function read(): Promise<void> {
+    if (body === undefined || isReading) return;
+    isReading = true;
+    do {
+      use.beginRead();
+      try {
+        const { value } = await body.read();
+        if (!use.isOver()) use.take(value);
+      } catch (cause) {
+        if (!use.isOver()) use.lose(cause);
+      }
+    } while (use.isWanted());
+    isReading = false;
+  }
+
+  // Rejects if the body has already failed; then there is nothing to close.
+  const cancel = (): void => void body?.cancel().catch(() => {});
+
+  /** Reads the rest of the body, so that its connection can be used again. */
+  async function drain(): Promise<void> {
+    const timer = setTimeout(cancel, drainTimeout);
+    keepAlive(timer, false);
+    try {
+      while ((await body?.read())?.done === false);
+    } catch {
+      // The response is complete, so a failing connection doesn't matter.
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return { read, cancel, drain };
+}
+
+/** Tells an abort by the caller from that of a stream that gave up its request. */
+function followAborts(
+  { controller, signal, error }: StreamContext,
+  progress: StreamProgress<unknown>,
+  onCaller: (aborted: Aborted) => void,
+) {
+  let abortedBy: 'caller' | 'stream' | undefined;
+
+  /** Returns the abort by the caller, also if it came after the end; `undefined` if there was none. */
+  function find(): Aborted | undefined {
+    if (signal?.aborted === true) return { failure: userAborted(error, progress, signal.reason) };
+    if (abortedBy === 'stream' || !controller.signal.aborted) return undefined;
+    const { reason }: { reason: unknown } = controller.signal;
+    return { failure: reason instanceof GatewayError ? reason : undefined };
+  }
+
+  function onAbort(): void {
+    abortedBy = 'caller';
+    onCaller(find() ?? { failure: undefined });
+  }
+
+  const signals = signal ? [controller.signal, signal] : [controller.signal];
+  return {
+    find,
+    /** Returns whether the caller has aborted already. */
+    listen(): boolean {
+      for (const each of signals) each.addEventListener('abort', onAbort, { once: true });
+      const isAborted = signals.some(({ aborted }) => aborted);
+      if (isAborted) onAbort();
+      return isAborted;
+    },
+    stop(): void {
+      for (const each of signals) each.removeEventListener('abort', onAbort);
+    },
+    /** Aborts the request. */
+    giveUp(): void {
+      if (controller.signal.aborted) return;
+      abortedBy ??= 'stream';
+      abortOwn(controller);
+    },
+  };
+}
 
 /**
  * Reads a body, or a list of events, as a stream of items.
@@ -188,19 +173,16 @@ export function readStream<Item>(
   protocol: StreamProtocol<Item>,
   { format, limits }: StreamForm,
 ): StreamReading<Item> {
-  const { controller, signal, error: base, maxBytes = Infinity, onTruncated } = context;
-  const items = new ChunkQueue<Item>(undefined, readAborted);
+  const { controller, error: base, maxBytes = Infinity, onTruncated } = context;
   let hasNewItems = false;
-  let isGivenUp = false;
-  /** `true` if the caller's abort ended the stream. */
-  let wasAborted = false;
-  /** `true` if the end of the stream aborted the request. */
-  let isAbortedByEnd = false;
-  let isReading = false;
   let bytesRead = 0;
   let outcome: StreamOutcome | undefined;
+  /** `true` if the request is to be aborted once its items are read. */
+  let isGivenUp = false;
   /** Ends the hold; `undefined` unless the stream is held. */
   let letGo: ((error?: unknown) => void) | undefined;
+
+  const items = new ChunkQueue<Item>(undefined, () => aborts.find());
   const answer = followAnswer(
     protocol,
     context,
@@ -210,9 +192,26 @@ export function readStream<Item>(
     },
   );
   const { progress } = answer;
+  const aborts = followAborts(context, progress, ({ failure }) => {
+    items.drop(failure);
+    leave(failure);
+  });
   const events = format(answer, context.maxEventBytes);
   const timeouts = limits?.watch(context, context.startedAt, onPassed);
-  const body = 'getReader' in source ? source.getReader() : undefined;
+  const body = openBody('getReader' in source ? source.getReader() : undefined, {
+    beginRead() {
+      timeouts?.beginRead();
+      hasNewItems = false;
+    },
+    take: (chunk) => attempt(() => (chunk === undefined ? finish() : takeChunk(chunk))),
+    lose(cause) {
+      if (GatewayError.isInstance(cause) && !answer.hasFailed()) leave(cause, 'truncated');
+      else attempt(() => finish({ cause }));
+    },
+    isWanted: () =>
+      outcome === undefined && (items.isAwaited || letGo !== undefined || answer.hasFailed()),
+    isOver: () => outcome !== undefined,
+  });
   const begun = context.holds === true ? new Promise<void>(hold) : undefined;
 
   function hold(resolve: () => void, reject: (error: unknown) => void): void {
@@ -225,37 +224,8 @@ export function readStream<Item>(
     };
   }
 
-  function isHeld(): boolean {
-    return letGo !== undefined && outcome === undefined;
-  }
-
-  /** Returns whether the usage of a failed stream may still arrive. */
-  function isFailing(): boolean {
-    return answer.hasFailed() && outcome === undefined;
-  }
-
-  /** Reads from the network until every waiting read has its item. Never rejects. */
-  async function read(): Promise<void> {
-    if (body === undefined || isReading) return;
-    isReading = true;
-    do {
-      timeouts?.beginRead();
-      hasNewItems = false;
-      try {
-        const { value } = await body.read();
-        if (outcome !== undefined) break;
-        attempt(() => (value === undefined ? finish() : takeBytes(toBytes(value, body))));
-      } catch (cause) {
-        if (outcome !== undefined) break;
-        if (GatewayError.isInstance(cause) && !answer.hasFailed())
-          settle({ verdict: 'truncated', error: cause });
-        else attempt(() => finish({ cause }));
-      }
-    } while (items.isAwaited || isHeld() || isFailing());
-    isReading = false;
-  }
-
-  function takeBytes(bytes: Uint8Array): void {
+  function takeChunk(chunk: unknown): void {
+    const bytes = toBytes(chunk, events);
     bytesRead += bytes.byteLength;
     if (bytesRead > maxBytes) throw tooLarge(maxBytes, 'it', 'maxResponseBytes');
     events.push(bytes);
@@ -271,7 +241,16 @@ export function readStream<Item>(
     try {
       work();
     } catch (cause) {
-      settle({ verdict: 'truncated', error: readingFailure(base, progress, cause) });
+      leave(readingFailure(base, progress, cause), 'truncated');
+    }
+  }
+
+  function onPassed(limit: StreamLimit, timeout: number): void {
+    if (limit === 'ending' || answer.hasFailed()) attempt(() => finish(undefined, true));
+    else if (answer.isFinished()) leave();
+    else {
+      if (limit === 'unread') context.warn?.('A stream was not read and is closed now');
+      leave(limits?.failure(base, progress, limit, timeout));
     }
   }
 
@@ -290,75 +269,33 @@ export function readStream<Item>(
   }
 
   /** Ends the stream before its body. */
-  function leave(error?: unknown): void {
-    settle({ verdict: answer.verdict(true), error });
-  }
-
-  function readAborted(): Aborted | undefined {
-    if (signal?.aborted === true) return { failure: userAborted(base, progress, signal.reason) };
-    if (!wasAborted && (isAbortedByEnd || !controller.signal.aborted)) return undefined;
-    const { reason }: { reason: unknown } = controller.signal;
-    return { failure: reason instanceof GatewayError ? reason : undefined };
-  }
-
-  function onAbort(): void {
-    if (outcome !== undefined) return;
-    wasAborted = true;
-    const failure = readAborted()?.failure;
-    items.drop(failure);
-    leave(failure);
-  }
-
-  /** Aborts a request that was given up, once its items are read: until then, the caller may abort it. */
-  function abortRequest(): void {
-    if (!isGivenUp || items.hasUnread || controller.signal.aborted) return;
-    isAbortedByEnd = true;
-    abortOwn(controller);
-  }
-
-  function onPassed(limit: StreamLimit, timeout: number): void {
-    if (limit === 'ending' || answer.hasFailed()) attempt(() => finish(undefined, true));
-    else if (answer.isFinished()) leave();
-    else {
-      if (limit === 'unread') context.warn?.('A stream was not read and is closed now');
-      leave(limits?.failure(base, progress, limit, timeout));
-    }
+  function leave(error?: unknown, verdict: StreamVerdict = answer.verdict(true)): void {
+    settle({ verdict, error }, true);
   }
 
   /**
    * Ends the stream. The rest of the body is cancelled with its connection, or read to its end after a
    * complete response, so that the connection can be reused.
    */
-  function settle(end: StreamOutcome, givesUp = true): void {
+  function settle(end: StreamOutcome, givesUp: boolean): void {
     outcome = end;
     isGivenUp = givesUp;
     timeouts?.stop();
     unwatchDropped(reading);
-    controller.signal.removeEventListener('abort', onAbort);
-    signal?.removeEventListener('abort', onAbort);
+    aborts.stop();
     answer.flush(end.verdict === 'complete');
     items.end(end.error);
-    if (isGivenUp) cancel();
-    else void drain();
+    if (givesUp) body.cancel();
+    else void body.drain();
     abortRequest();
     context.release?.(end, progress);
     // Content may have arrived together with the error.
     letGo?.(answer.hasContent() ? undefined : end.error);
   }
 
-  // Rejects if the body has already failed; then there is nothing to close.
-  const cancel = (): void => void body?.cancel().catch(() => {});
-
-  async function drain(): Promise<void> {
-    const timer = setTimeout(cancel, drainTimeout);
-    keepAlive(timer, false);
-    try {
-      while ((await body?.read())?.done === false);
-    } catch {
-      // The response is complete, so a failing connection doesn't matter.
-    } finally {
-      clearTimeout(timer);
-    }
+  /** Aborts a request that was given up, once its items are read: until then, the caller may abort it. */
+  function abortRequest(): void {
+    if (isGivenUp && !items.hasUnread) aborts.giveUp();
   }
 
   const reading: StreamReading<Item> = {
@@ -374,12 +311,12 @@ export function readStream<Item>(
       return progress.usage;
     },
     get aborted() {
-      return readAborted();
+      return aborts.find();
     },
     next() {
       timeouts?.setRead(true);
       const result = items.next();
-      if (items.isAwaited) void read();
+      if (items.isAwaited) void body.read();
       abortRequest();
       return result;
     },
@@ -393,16 +330,13 @@ export function readStream<Item>(
     },
   };
 
-  controller.signal.addEventListener('abort', onAbort, { once: true });
-  signal?.addEventListener('abort', onAbort, { once: true });
-  if (controller.signal.aborted || signal?.aborted === true) onAbort();
-  else if ('getReader' in source) void read();
+  if (aborts.listen()) return reading;
+  if ('getReader' in source) void body.read();
   else {
     attempt(() => {
       for (const value of source) answer.takeValue(value);
       finish();
     });
   }
-
   return reading;
 }

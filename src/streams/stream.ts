@@ -6,14 +6,8 @@ import type { StreamVerdict } from './errors.ts';
 import { jsonLines } from './events.ts';
 import { unwatchDropped, watchDropped } from './dropped.ts';
 import type { StreamContext, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
-import {
-  type Aborted,
-  finished,
-  ignoreRejection,
-  type ItemSource,
-  readStream,
-  type StreamReading,
-} from './stream-reader.ts';
+import { type Aborted, finished, ignoreRejection } from './chunk-queue.ts';
+import { type ItemSource, readStream, type StreamReading } from './stream-reader.ts';
 
 /** Some runtimes lack the symbols; compilers of `using` fall back to these. */
 export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');

@@ -4,7 +4,7 @@ import { GatewayError } from '../../../errors/gateway-error.ts';
 import { abortOwn, followSignal, withAbortGrace } from '../../../http/abort.ts';
 import type { ClientSettings } from '../../../calls/settings.ts';
 import { runAborted, type StreamVerdict, truncated } from '../../../streams/errors.ts';
-import { type Aborted, ChunkQueue, ignoreRejection } from '../../../streams/stream-reader.ts';
+import { type Aborted, ChunkQueue, ignoreRejection } from '../../../streams/chunk-queue.ts';
 import type { Stream } from '../../../streams/stream.ts';
 import { ChatAccumulator, type OpenChoice } from '../accumulator.ts';
 import { EventEmitter } from './event-emitter.ts';

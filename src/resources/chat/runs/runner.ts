@@ -2,7 +2,7 @@ import { APIUserAbortError } from '../../../errors/api-errors.ts';
 import { GatewayError } from '../../../errors/gateway-error.ts';
 import { abortOwn } from '../../../http/abort.ts';
 import type { StreamVerdict } from '../../../streams/errors.ts';
-import type { ChunkQueue } from '../../../streams/stream-reader.ts';
+import type { ChunkQueue } from '../../../streams/chunk-queue.ts';
 import { asyncDispose, dispose, readLinesAsStream, writeLines } from '../../../streams/stream.ts';
 import { chatLines } from '../accumulator.ts';
 import type { ChatCompletionFunctionCall, ChatCompletionMessageParam } from '../params.ts';
