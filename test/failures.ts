@@ -981,6 +981,14 @@ const rows: readonly Row[] = [
     'permanent',
   ],
   [
+    '500 for a missing model, which may follow work',
+    gatewayError(500, { message: 'The model `a` does not exist' }),
+    'server_error',
+    'model',
+    'InternalServerError',
+    'does not exist',
+  ],
+  [
     '503 without another channel',
     gatewayError(503, { message: '分组 default 下模型 a 的可用渠道不存在（retry）' }),
     'interrupted',
