@@ -156,12 +156,16 @@ export class ImageSubmitUnknownError extends SubmitUnknownError {
   static override readonly kind: string = 'ImageSubmitUnknownError';
 }
 
+/** Matches errors of gateways that read JSON and received a form. Go fails at the `-` of its boundary. */
+export const expectsJSON =
+  /(valid|malformed|parse|parsing|decode|in|as|\/)( the)? ?json\b|json (body|payload)|invalid character|expecting value|invalid asset request/i;
+
 /** Builds the error of a submission: `VideoSubmitUnknownError` if a task may have been created. */
 export function explainSubmission(failure: DescribedFailure): APIError | undefined {
   const { ErrorType, summary, init } = failure;
   const advice = `If the gateway wants another content type, set bodyFormat on the call or the client: "form" is the default, "json" the other. The request was not repeated. ${init.advice}`;
   const isOtherType = init.status === 415 || init.status === 422;
-  const hinted = explained(failure, isOtherType ? /^/ : /invalid asset request/i, advice);
+  const hinted = explained(failure, isOtherType ? /^/ : expectsJSON, advice);
   // A response that only strict validation rejects contains its task.
   const isRead = isObject(init.data);
   if (init.outcome !== 'unknown' || ErrorType === APIUserAbortError || isRead) return hinted;

@@ -5,7 +5,7 @@ import { GatewayPromise } from '../../calls/promise.ts';
 import type { Request } from '../../calls/request.ts';
 import type { CallInfo } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
-import { explained, type DescribedFailure } from '../../errors/operation-errors.ts';
+import { expectsJSON, explained, type DescribedFailure } from '../../errors/operation-errors.ts';
 import type { OperationRequest } from '../../http/request.ts';
 import type { Answer } from '../../http/responses/response-body.ts';
 import { check } from '../../options/check.ts';
@@ -53,6 +53,13 @@ export interface ImageCall<Params extends ImageParamsBase> {
 /** The response to a submission: images, or a task. */
 type Answered<Result> = Result | TaskResponse<Result>;
 
+/** Adds advice to errors of forms at gateways that expect JSON. */
+function explainForm(failure: DescribedFailure): Error | undefined {
+  const fix =
+    'Files are sent as a form. If the gateway expects JSON, pass the images as data URLs, or set requests: { "images.edit": { body: "json" } } in its profile.';
+  return explained(failure, expectsJSON, `${fix} ${failure.init.advice}`);
+}
+
 /** Adds advice to errors of calls that exceeded the timeout of a proxy. */
 function explainImages(failure: DescribedFailure): Error | undefined {
   const { status, advice } = failure.init;
@@ -68,11 +75,16 @@ const writer =
     { write }: ImageCall<Params>,
     options: ImageRequestOptions | undefined,
   ) =>
-  (params: Params) => ({
-    ...write(params, options),
-    explain: explainImages,
-    holdsResult: (value: unknown) => holdsNestedPicture(withoutSent(value, listURLs(params))),
-  });
+  (params: Params) => {
+    const request = write(params, options);
+    const isForm = 'form' in request && request.isWritten !== true;
+    return {
+      ...request,
+      explain: (failure: DescribedFailure) =>
+        (isForm ? explainForm(failure) : undefined) ?? explainImages(failure),
+      holdsResult: (value: unknown) => holdsNestedPicture(withoutSent(value, listURLs(params))),
+    };
+  };
 
 /** Returns the options of the wait for a task that a call for images submitted. */
 function toWaitOptions(options: ImageRequestOptions): CheckedWait<ImageTask> {

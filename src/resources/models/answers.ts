@@ -199,8 +199,17 @@ export function listModels(
   return transport.operate('models.list', {}, listParts, options);
 }
 
+/** Matches errors of gateways that don't serve the route. They say nothing about the model. */
+const noRoute =
+  /^(404 )?((page|route|path|url|endpoint|resource|file) )?not found\. The request|cannot get \/|invalid url|no (such )?route|not found \(get/i;
+
 /** Gateways may respond with status 200 for an unknown model. */
 const explainModel = (failure: DescribedFailure): Error | undefined =>
+  explained(
+    failure,
+    noRoute,
+    'The gateway has no route for a single model, which proves nothing about the model: look for it in models.list().',
+  ) ??
   explained(
     failure,
     /not exist|not found/i,

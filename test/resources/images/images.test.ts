@@ -318,6 +318,18 @@ describe('images.edit() with files', () => {
     expect(emulator.charges).toEqual([]);
   });
 
+  test('at a gateway that expects JSON, files are explained; references are not', async () => {
+    const refusal = json({ error: { message: 'body must be valid JSON' } }, 400);
+    const { client, requests } = scripted([refusal]);
+
+    const asForm = await failureOf(client.images.edit({ model, prompt, image: png }));
+    const asJSON = await failureOf(client.images.edit({ model, prompt, image: url }));
+
+    expect(String(asForm)).toMatch(/pass the images as data URLs, .* no charge is expected/);
+    expect(String(asJSON)).not.toContain('data URLs');
+    expect(requests).toHaveLength(2);
+  });
+
   test('sends extraBody, and no undefined fields', async () => {
     const { client, emulator } = emulated();
     const extraBody = { strength: 0.5 };

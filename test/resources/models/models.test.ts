@@ -432,6 +432,20 @@ describe('models.retrieve()', () => {
     }
   });
 
+  test.each([
+    { detail: 'Not Found' },
+    { message: '404 page not found' },
+    { error: 'Cannot GET /v1/models/x' },
+    { error: { message: 'Invalid URL (GET /v1/models/x)', type: 'invalid_request_error' } },
+  ])('a missing route (%j) proves nothing about the model', async (body) => {
+    const { client } = scripted([json(body, 404)]);
+
+    expect(await failureOf(client.models.retrieve('x'))).toMatchObject({
+      name: 'NotFoundError',
+      advice: expect.stringMatching(/no route for a single model, which proves nothing/),
+    });
+  });
+
   test('rejects an empty name, and responses that are not a model', async () => {
     const { client, requests } = scripted([json({ data: [] })]);
 

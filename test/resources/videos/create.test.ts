@@ -323,6 +323,10 @@ describe('videos.create()', () => {
       [422, 'Input should be an object'],
       // A vendor whose tasks are created with JSON only.
       [400, 'invalid asset request (request id: 2026)'],
+      [400, 'body must be valid JSON'],
+      [400, "invalid character '-' in numeric literal"],
+      [400, 'Expecting value: line 1 column 1 (char 0)'],
+      [400, 'No number after minus sign in JSON at position 1'],
     ])('a %i names the option, and is not retried', async (status, message) => {
       for (const bodyFormat of ['form', 'json'] as const) {
         const answer = Response.json({ error: { message } }, { status });
