@@ -145,17 +145,20 @@ function adviceFor(
 }
 
 /** Returns the usual cause of an error code that proves nothing by itself. */
-function hintFor(code = ''): string {
+function hintFor(failed: FailedAttempt): string | undefined {
+  const { kind, status, code = '', problem, timeout } = failed;
+  const isLost = kind === 'interrupted' || (kind === 'timed_out' && timeout === undefined);
+  if (!isLost || status !== undefined || problem !== undefined) return undefined;
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
-    return " Node's fetch stops waiting after 300 s; stream the response, or pass a fetch with a longer limit (undici's Agent with headersTimeout: 0 and bodyTimeout: 0).";
+    return "Node's fetch stops waiting after 300 s; stream the response, or pass a fetch with a longer limit (undici's Agent with headersTimeout: 0 and bodyTimeout: 0).";
   }
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
-    return ' If the port does not speak TLS, the scheme of baseURL is wrong.';
+    return 'If the port does not speak TLS, the scheme of baseURL is wrong.';
   }
   if (code === '' && (isBrowser() || 'WorkerGlobalScope' in globalThis)) {
-    return ' See the console of the browser for the cause, which pages cannot read: a lost connection, a rejected preflight (CORS), a missing network, or a request that the browser or an extension blocked (mixed content, content security policy).';
+    return 'See the console of the browser for the cause, which pages cannot read: a lost connection, a rejected preflight (CORS), a missing network, or a request that the browser or an extension blocked (mixed content, content security policy).';
   }
-  return '';
+  return undefined;
 }
 
 /** Characters of an unusable response that logs show. The error has all of it. */
@@ -192,7 +195,7 @@ export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outc
   const request = call.redaction.withoutKeys(`${spec.method} ${displayURL(url)}`);
   const attemptsNote = attempts.length > 1 ? ` ${attempts.length} attempts were made.` : '';
   const [ErrorType, summary] = describeFailure(failed, request);
-  const fix = fixFor(failed, call);
+  const fix = fixFor(failed, call) ?? hintFor(failed);
   const advice = adviceFor(failed, spec.charge, outcome) ?? defaultAdvice[outcome];
   const { timeout, issues, data } = failed;
   const init: FailureInit = {
@@ -268,9 +271,8 @@ function describeFailure(
     const place = proxy === undefined ? address : undefined;
     const facts = [code, place].filter((fact) => fact !== undefined).join(' ');
     const shown = facts === '' ? '.' : ` (${facts}).`;
-    const hint = isLost ? hintFor(code) : '';
     const ErrorType = isLate ? APIConnectionTimeoutError : APIConnectionError;
-    return [ErrorType, `${request} ${what}${shown}${hint}`];
+    return [ErrorType, `${request} ${what}${shown}`];
   }
   const quoteOfBody = body?.message === undefined ? quoted(quoteValue(body?.error)) : '';
   const message = body?.message ?? statusTexts[status] ?? `HTTP status ${status}`;

@@ -57,7 +57,7 @@ export const defaultAdvice: Readonly<Record<Outcome, string>> = {
 };
 
 /** Returns the message of an error with advice. The text of a gateway often ends without a full stop. */
-function compose(summary: string, advice: string): string {
+export function withAdvice(summary: string, advice: string): string {
   if (advice === '') return summary;
   // A bracket ends no sentence: "(request id: 2026)".
   const hasEnd = /\p{P}$/u.test(summary) && !summary.endsWith(')');
@@ -90,7 +90,7 @@ export class GatewayError extends Error {
   constructor(summary: string, init: GatewayErrorInit) {
     const advice = init.advice ?? defaultAdvice[init.outcome];
     const options = init.cause === undefined ? undefined : { cause: init.cause };
-    super(compose(summary, advice), options);
+    super(withAdvice(summary, advice), options);
     Object.defineProperty(this, 'summary', { value: summary });
     this.name = new.target.kind;
     this.outcome = init.outcome;
@@ -145,7 +145,7 @@ export function revise(
     Partial<Pick<GatewayErrorInit, 'outcome' | 'evidence'>>,
 ): void {
   const advice = change.advice ?? error.advice;
-  Object.assign(error, change, { advice, message: compose(error.summary, advice) });
+  Object.assign(error, change, { advice, message: withAdvice(error.summary, advice) });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { means } from '../../answers/error-codes.ts';
 import { codeText } from '../../answers/objects.ts';
 import { closeTo } from '../../answers/similar-names.ts';
+import { withAdvice } from '../../errors/gateway-error.ts';
 import {
   APIError,
   APIUserAbortError,
@@ -10,14 +11,12 @@ import {
   VideoSubmitUnknownError,
   ImageFailedError,
   ImageWaitAbortedError,
-  ImageWaitError,
   VideoWaitAbortedError,
-  VideoWaitError,
   type Gateway,
 } from '../../index.ts';
 import { FileError } from '../../adapters/node/index.ts';
 import type { ReportedCosts } from '../reported-costs.ts';
-import { type Replacements, toProgramAdvice, toProgramSummary } from '../advice.ts';
+import { isWait, type Replacements, toProgramMessage, toProgramSummary } from '../advice.ts';
 import type { Terminal } from './terminal.ts';
 import { exitCodes, Exit, UsageError } from './usage.ts';
 
@@ -55,10 +54,6 @@ async function suggestModels(
   }
 }
 
-/** Returns whether a wait ended while its task continues. */
-const isWait = (error: unknown): error is VideoWaitError | ImageWaitError =>
-  VideoWaitError.isInstance(error) || ImageWaitError.isInstance(error);
-
 /** Returns whether an error reports a failed task, which was charged and is usually refunded. */
 const isFailed = (error: unknown): boolean =>
   VideoFailedError.isInstance(error) || ImageFailedError.isInstance(error);
@@ -77,15 +72,11 @@ const replacements: Replacements = [
 function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (!GatewayError.isInstance(error) || error.advice === '') return error.message;
-  const message = toProgramSummary(error);
-  if (isWait(error)) return message;
-  if (!VideoSubmitUnknownError.isInstance(error)) {
-    return `${message} ${toProgramAdvice(error.advice, replacements)}`.trimEnd();
-  }
+  if (!VideoSubmitUnknownError.isInstance(error)) return toProgramMessage(error, replacements);
   const advice = error.isInProgress
     ? 'Run this again when it has finished.'
     : 'It may have been charged: check the account, then choose a new call id.';
-  return `${message} ${advice}`;
+  return withAdvice(toProgramSummary(error, replacements), advice);
 }
 
 function exitCodeFor(error: unknown): number {

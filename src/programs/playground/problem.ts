@@ -37,7 +37,7 @@ export function describeProblem(error: unknown): Problem {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return {
     name,
-    message: toProgramSummary(error),
+    message: toProgramSummary(error, replacements),
     advice: toProgramAdvice(error.advice, replacements),
     outcome,
     ...(status === undefined ? {} : { status }),

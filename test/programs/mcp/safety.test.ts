@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
+import type { Fault } from '../../../src/testing/index.ts';
+import { mediaHeads } from '../../helpers/media.ts';
 import { image, McpMachine } from './run.ts';
 
 const edit = { model: 'm-image', prompt: 'Make it snow' };
@@ -328,6 +330,38 @@ describe.each([
 
     expect(declined.text).toContain('The user declined the call. Nothing was sent.');
     expect(impossible.text).toContain('this client cannot ask');
+    expect(machine.charges).toBe(0);
+  });
+});
+
+describe('errors advise only what an agent or its user can do', () => {
+  const denied = { type: 'error', status: 401, code: 'invalid_api_key', message: 'no' } as const;
+  const missing = { type: 'error', status: 404, code: 'x', message: 'Not Found' } as const;
+  const slow = { type: 'error', status: 504, code: 'x', message: 'Too slow' } as const;
+  const noJSON = { type: 'error', status: 400, code: 'x', message: 'Invalid JSON' } as const;
+  const moved = { type: 'redirect', status: 302 } as const;
+  const video = { model: 'm-video', prompt: 'A boat', seconds: 4 };
+
+  test.each<[string, string, object, Fault, RegExp]>([
+    ['a wrong key', 'list_models', {}, denied, /\)\. Check GATEWAY_API_KEY: /],
+    ['a missing list', 'list_models', {}, missing, /Check GATEWAY_BASE_URL: .*GATEWAY_PROFILE/],
+    ['a redirect', 'create_image', image, moved, /check GATEWAY_BASE_URL\./],
+    ['a slow image', 'create_image', image, slow, /504 Too slow/],
+    ['a form that is refused', 'create_video', video, noJSON, /400 Invalid JSON/],
+    ['a form of an edit that is refused', 'edit_image', edit, noJSON, /Files are sent as a form\./],
+  ])('%s: %s', async (_, tool, input, fault, text) => {
+    const machine = await McpMachine.open();
+    writeFileSync(join(machine.workspace, 'chart.png'), mediaHeads.png);
+    const session = await machine.connect();
+    machine.emulator.fail({ fault, times: 9 });
+
+    const images = tool === 'edit_image' ? { images: ['chart.png'] } : {};
+    const result = await session.call(tool, { ...input, ...images });
+
+    expect(result.isError).toBe(true);
+    expect(result.text).toMatch(text);
+    const own = result.text.replace(/\(request id: \w+\)/, '');
+    expect(own).not.toMatch(/[a-z][A-Z](?!RL)\w|\w\(\)|`|\{|: true/);
     expect(machine.charges).toBe(0);
   });
 });

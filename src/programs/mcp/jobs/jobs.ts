@@ -25,6 +25,7 @@ import {
   type OutputFile,
   undelivered,
 } from './job.ts';
+import { toAgentMessage, withoutAdvice } from './messages.ts';
 import {
   findFreePath,
   findResult,
@@ -35,7 +36,6 @@ import {
   saveImages,
   checkFiles,
   saveUnread,
-  withoutAdvice,
 } from './outputs.ts';
 import type { JobStore } from './store.ts';
 
@@ -92,7 +92,7 @@ class DownloadError extends Error {
  */
 function describeFailure(error: unknown, { failedDownloads = 0 }: JobRecord): JobUpdate {
   if (!(error instanceof DownloadError)) {
-    const message = errorMessage(error);
+    const message = toAgentMessage(error);
     const isFailed = VideoFailedError.isInstance(error) || ImageFailedError.isInstance(error);
     return isFailed ? { state: 'failed', message } : { message };
   }
@@ -264,7 +264,7 @@ export class Jobs {
       if (signal.aborted) return;
       if (ImageWaitError.isInstance(error) && isCompleted(error)) {
         const unread = await saveUnread(error, [folder, spareFolder], name);
-        const message = errorMessage(error);
+        const message = withoutAdvice(error);
         await store.update(callId, { state: 'failed', message, ...unread });
         return;
       }

@@ -9,7 +9,7 @@ import {
   imageTypeExtension,
 } from '../../../answers/bytes.ts';
 import { errorMessage } from '../../../answers/objects.ts';
-import { GatewayError, type ImagesResponse, type ImageWaitError } from '../../../index.ts';
+import type { ImagesResponse, ImageWaitError } from '../../../index.ts';
 import { readStatusWord } from '../../../tasks/reading.ts';
 import { describeRemark } from '../../advice.ts';
 import { describeOddFile, type Medium } from '../../first-bytes.ts';
@@ -17,13 +17,9 @@ import { findUnread } from '../../unread.ts';
 import { FileError, saveTo, type Savable } from '../../../adapters/node/index.ts';
 import { moveToNew, systemErrorCode } from '../../../adapters/node/durable.ts';
 import type { JobRecord, JobUpdate, OutputFile } from './job.ts';
+import { withoutAdvice } from './messages.ts';
 import { openFile, readHead } from './opened.ts';
 import { makeThumbnail } from './make-thumbnail.ts';
-
-/** Returns the message of an error without the advice for programs: the result of the tool has its own. */
-export function withoutAdvice(error: unknown): string {
-  return GatewayError.isInstance(error) ? error.summary : errorMessage(error);
-}
 
 /** Creates a folder for results. @throws if it cannot be written */
 export async function prepareFolder(folder: string): Promise<void> {

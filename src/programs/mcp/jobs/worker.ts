@@ -18,6 +18,7 @@ import {
 import { thisProcess } from '../../../adapters/node/durable.ts';
 import type { ReportedCosts } from '../../reported-costs.ts';
 import { type Charged, type Input, isOver, type Job, type JobUpdate } from './job.ts';
+import { toAgentMessage, withoutAdvice } from './messages.ts';
 import { readRegular } from './opened.ts';
 import {
   findResult,
@@ -26,7 +27,6 @@ import {
   checkFiles,
   saveOutput,
   saveUnread,
-  withoutAdvice,
 } from './outputs.ts';
 import type { JobStore } from './store.ts';
 
@@ -293,7 +293,7 @@ async function describeFailure(
   context: WorkerContext,
 ): Promise<JobUpdate> {
   const record = await context.store.read(job.callId);
-  const message = errorMessage(error);
+  const message = toAgentMessage(error);
   const requestId = findRequestId(error) ?? record?.requestId;
   const folders = [job.folder, context.spareFolder];
   if (ImageWaitError.isInstance(error)) {

@@ -2,6 +2,7 @@ import type { CallToolResult, InputRequiredResult, ServerContext } from '#mcp-sd
 import { systemErrorCode } from '../../../adapters/node/durable.ts';
 import { errorMessage } from '../../../answers/objects.ts';
 import { GatewayError } from '../../../index.ts';
+import { toAgentMessage } from '../jobs/messages.ts';
 import { ToolError } from './errors.ts';
 import { toErrorResult } from './results.ts';
 
@@ -30,7 +31,7 @@ export async function answer(work: () => Promise<Answer>): Promise<Answer> {
     return await work();
   } catch (error) {
     if (error instanceof ToolError) return toErrorResult(error);
-    if (GatewayError.isInstance(error)) return toErrorResult(new ToolError(error.message));
+    if (GatewayError.isInstance(error)) return toErrorResult(new ToolError(toAgentMessage(error)));
     if (systemErrorCode(error) !== '') {
       const problem = `The records of the calls cannot be used now: ${errorMessage(error)}.`;
       const advice = 'Call again with the same arguments, which is not charged twice.';
