@@ -54,20 +54,58 @@ const unknownRoutes: readonly (readonly [server: string, reply: Reply])[] = [
 test.each(unknownRoutes)('%s without videos has no video route', async (_, unknownRoute) => {
   const find = await examine(() => undefined, unknownRoute);
 
-  expect(find('videos')).toBe('warn the video route does not exist (404)');
+  expect(find('videos')).toBe('warn POST /v1/videos does not exist (404)');
   expect(find('route.videos.retrieve')).toMatch(/^no/);
   expect(find('content-key')).toMatch(/^unknown .* with the key: 404/);
 });
 
-test.each(unknownRoutes)('%s with videos has a video route', async (_, unknownRoute) => {
+test.each(unknownRoutes)('%s with videos has a video route', async (_server, unknownRoute) => {
   const missing: Reply = { status: 404, body: { error: { message: 'No task with this id' } } };
+  const invalid: Reply = { status: 400, body: { error: { message: 'The body is not JSON' } } };
+  const find = await examine((_, path) => {
+    if (path.startsWith('/v1/videos/')) return missing;
+    return path === '/v1/videos' ? invalid : undefined;
+  }, unknownRoute);
+
+  expect(find('videos')).toBe('ok the routes for videos exist');
+  expect(find('content-key')).toMatch(/^no .* without a key: 404/);
+});
+
+test('a route that reads tasks does not prove one that creates them', async () => {
+  const missing: Reply = { status: 404, body: { error: { message: 'No task with this id' } } };
+  const find = await examine((_, path) => (path.startsWith('/v1/videos/') ? missing : undefined), {
+    status: 404,
+    body: { message: 'Not Found' },
+  });
+
+  expect(find('videos')).toBe('warn POST /v1/videos does not exist (404)');
+  expect(find('route.videos.create')).toMatch(/^no/);
+});
+
+test('the parser of One API proves no route for edits, which it rejects before it looks for one', async () => {
+  const message = 'common.UnmarshalBodyReusable failed: unexpected end of JSON input';
+  const invalid: Reply = { status: 400, body: { error: { message, type: 'one_api_error' } } };
   const find = await examine(
-    (_method, path) => (path.startsWith('/v1/videos/') ? missing : undefined),
-    unknownRoute,
+    (_, path) => (/\/images\/(edits|generations)$/.test(path) ? invalid : undefined),
+    { status: 404, body: { error: { message: 'Invalid URL (POST PATH)' } } },
   );
 
-  expect(find('videos')).toBe('ok the video route exists');
-  expect(find('content-key')).toMatch(/^no .* without a key: 404/);
+  expect(find('route.images.edit')).toBe(
+    'unknown POST /v1/images/edits: 400, before the gateway looked for the route',
+  );
+  expect(find('route.images.generate')).toBe('yes POST /v1/images/generations: 400');
+});
+
+test("One Hub's Gemini format is found below /gemini", async () => {
+  const invalid: Reply = { status: 400, body: { error: { message: 'The body is not JSON' } } };
+  const find = await examine(
+    (_, path) => (path.startsWith('/gemini/v1beta/models/') ? invalid : undefined),
+    { status: 404, body: { error: { message: 'Invalid URL (POST PATH)' } } },
+  );
+
+  expect(find('route.generate.content')).toBe(
+    'yes POST /gemini/v1beta/models/{model}:generateContent: 400, in place of /v1beta/models/{model}:generateContent',
+  );
 });
 
 test('a server that answers every path alike proves nothing', async () => {
@@ -76,7 +114,9 @@ test('a server that answers every path alike proves nothing', async () => {
     body: { error: { message: 'The request is invalid', type: 'invalid_request_error' } },
   });
 
-  expect(find('videos')).toBe('skip the response to an unknown task (400) proves no video route');
+  expect(find('videos')).toBe(
+    'skip the response to a probe (POST /v1/videos: 400) proves no video route',
+  );
   expect(find('route.videos.create')).toMatch(/^unknown/);
   expect(find('content-key')).toMatch(/^unknown/);
 });

@@ -123,6 +123,25 @@ const cases: readonly Case[] = [
     call: (client) => client.chat.completions.create({ model: 'm-plain', messages }),
   },
   {
+    name: "Gemini's format below /gemini, as at One Hub",
+    change: moved(/^\/v1beta\//, (path) => /^\/gemini(\/v1beta\/models\/.*)/.exec(path)?.[1]),
+    settings: {
+      profile: expect.objectContaining({
+        paths: expect.objectContaining({
+          'generate.content': '/gemini/v1beta/models/{model}:generateContent',
+          'generate.contentStream': '/gemini/v1beta/models/{model}:streamGenerateContent',
+        }),
+      }),
+    },
+    call: async ({ generate }) => {
+      const contents = [{ role: 'user' as const, parts: [{ text: 'Hi' }] }];
+      await generate.content({ model: 'm-large', contents });
+      for await (const chunk of await generate.contentStream({ model: 'm-large', contents })) {
+        expect(chunk).toHaveProperty('candidates');
+      }
+    },
+  },
+  {
     name: 'an unusual route of image tasks',
     only: ['image'],
     options: { quirks: { imageTasks: 'data', imageTaskTime: 0 } },

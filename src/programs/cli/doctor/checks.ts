@@ -470,21 +470,22 @@ function splitNames(list: string | null): string[] {
   return (list ?? '').split(',').map((name) => name.trim().toLowerCase());
 }
 
-/** Checks for a video route, which responds to an unknown task otherwise than an unknown route does. */
+/** Checks for the routes that create and read videos: they respond otherwise than unknown routes do. */
 async function videoFinding(target: Target): Promise<Finding> {
-  const { method, path: usual } = endpoints['videos.retrieve'];
-  const path = locate(target)?.gateway?.profile.paths?.['videos.retrieve'] ?? usual;
-  const absent = await probeUnknown(target, method, path);
-  const { served, probe } = await findRoute(target, method, path, absent);
-  if (served === 'yes') return ok('videos', 'the video route exists');
-  if (served === 'unknown') {
-    return skip(
-      'videos',
-      `the response to an unknown task (${probe.status}) proves no video route`,
-    );
+  let unproven: Finding | undefined;
+  for (const operation of ['videos.create', 'videos.retrieve'] as const) {
+    const { method, path: usual } = endpoints[operation];
+    const path = locate(target)?.gateway?.profile.paths?.[operation] ?? usual;
+    const absent = await probeUnknown(target, method, path);
+    const { served, probe } = await findRoute(target, method, path, absent);
+    if (served === 'no') {
+      const fix = 'This gateway cannot create videos. Everything else works.';
+      return warn('videos', `${method} ${path} does not exist (${probe.status})`, fix);
+    }
+    const detail = `the response to a probe (${method} ${path}: ${probe.status}) proves no video route`;
+    if (served === 'unknown') unproven ??= skip('videos', detail);
   }
-  const fix = 'This gateway cannot create videos. Everything else works.';
-  return warn('videos', `the video route does not exist (${probe.status})`, fix);
+  return unproven ?? ok('videos', 'the routes for videos exist');
 }
 
 const prompt = 'Count from one to thirty in words, one word a line.';

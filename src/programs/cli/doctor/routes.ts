@@ -1,3 +1,4 @@
+import { toFields } from '../../../answers/objects.ts';
 import { endpoints, type Operation } from '../../../endpoints.ts';
 import { findRoute, locate, type Probe, probeUnknown, type Target } from './probe.ts';
 import type { ReportRow } from './report-schema.ts';
@@ -5,6 +6,9 @@ import type { ReportRow } from './report-schema.ts';
 /** Paths on which some gateways serve an operation, besides its usual path without `/v1`. */
 const otherPaths: Readonly<Partial<Record<Operation, readonly string[]>>> = {
   'embeddings.createForEngine': ['/engines/{+model}/embeddings'],
+  // One Hub.
+  'generate.content': ['/gemini/v1beta/models/{model}:generateContent'],
+  'generate.contentStream': ['/gemini/v1beta/models/{model}:streamGenerateContent'],
   'videos.create': ['/v1/video/generations'],
   'videos.retrieve': ['/v1/video/generations/{task_id}'],
 };
@@ -14,6 +18,12 @@ function describeProbe(method: string, probe: Probe | undefined): string {
   if (probe === undefined) return 'no response';
   const isServed = probe.status >= 200 && probe.status < 300 && method !== 'GET';
   return isServed ? `${probe.status}, served although the body is not JSON` : `${probe.status}`;
+}
+
+/** Returns whether One API's parser rejected a probe of a route that One API registers without serving it. */
+function isUnserved(operation: Operation, probe: Probe | undefined): boolean {
+  const { type } = toFields(toFields(probe?.json)['error']);
+  return operation === 'images.edit' && probe?.status === 400 && type === 'one_api_error';
 }
 
 /** The routes that a gateway serves. */
@@ -30,7 +40,7 @@ const isOperation = (name: string): name is Operation => Object.hasOwn(endpoints
 export async function probeRoutes(target: Target): Promise<Routes> {
   const profile = locate(target)?.gateway?.profile;
   const unknown = new Map<string, Probe>();
-  const look = async (method: string, path: string) => {
+  const look = async (operation: Operation, method: string, path: string) => {
     const key = `${method} ${/^\/[^/]*/.exec(path)?.[0] ?? ''}`;
     const absent = unknown.get(key) ?? (await probeUnknown(target, method, path));
     unknown.set(key, absent);
@@ -38,7 +48,9 @@ export async function probeRoutes(target: Target): Promise<Routes> {
       if (target.signal.aborted) throw error;
     });
     const detail = `${method} ${path}: ${describeProbe(method, found?.probe)}`;
-    return { served: found?.served ?? 'unknown', detail };
+    return isUnserved(operation, found?.probe)
+      ? { served: 'unknown' as const, detail: `${detail}, before the gateway looked for the route` }
+      : { served: found?.served ?? 'unknown', detail };
   };
   const rows: ReportRow[] = [];
   const paths: Partial<Record<Operation, string>> = {};
@@ -51,7 +63,7 @@ export async function probeRoutes(target: Target): Promise<Routes> {
       continue;
     }
     const path = profile?.paths?.[operation] ?? usual;
-    const { served, detail } = await look(method, path);
+    const { served, detail } = await look(operation, method, path);
     if (served !== 'no') {
       rows.push({ id, status: served, detail });
       continue;
@@ -59,7 +71,7 @@ export async function probeRoutes(target: Target): Promise<Routes> {
     const others = [...(otherPaths[operation] ?? []), path.replace(/^\/v1(beta)?(?=\/)/, '')];
     let other: string | undefined;
     for (const candidate of others.filter((each) => each !== path)) {
-      const next = await look(method, candidate);
+      const next = await look(operation, method, candidate);
       if (next.served !== 'yes') continue;
       other = `${next.detail}, in place of ${path}`;
       paths[operation] = candidate;
