@@ -413,7 +413,8 @@ const table: Table = {
         prepare: (emulator) =>
           emulator.fail({
             operation: 'videos.create',
-            times: 2,
+            // Two probes, and the form.
+            times: 3,
             fault: { type: 'error', status: 415, message: 'Send JSON.' },
           }),
         says: /4 seconds in place of 5/,
