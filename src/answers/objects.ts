@@ -230,6 +230,21 @@ export function growText(existing: string | null | undefined, piece: string): st
   return text;
 }
 
+/** Fields of text. */
+export type Texts<Name extends string> = { [Each in Name]?: string | null | undefined };
+
+/** Appends pieces of text. Values of other types are ignored. */
+export function appendTexts<Name extends string>(
+  sum: Texts<Name>,
+  pieces: Texts<Name>,
+  names: readonly Name[],
+): void {
+  for (const name of names) {
+    const piece = pieces[name];
+    if (typeof piece === 'string') sum[name] = growText(sum[name], piece);
+  }
+}
+
 /** A gateway may wrap the task of another gateway, which wraps the body of its vendor. */
 const maxLevels = 4;
 

@@ -1,5 +1,7 @@
 // Facts about what a model wrote × doors: what is known of an answer is known at every door.
+import { generateText, isStepCount, streamText } from 'ai';
 import { describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import { createModelGateway } from '../../src/adapters/ai-sdk/index.ts';
 import { ChatCompletionStream, type Gateway, tool } from '../../src/index.ts';
 import type { ChatCompletionMessageToolCall } from '../../src/resources/chat/params.ts';
@@ -583,6 +585,129 @@ test.each([{ n: 2 }, { extraBody: { n: 2 } }])(
     for (const answer of answers) expect(answer.choices).toHaveLength(2);
   },
 );
+
+const pieces = (field: string, blocks: readonly object[]) =>
+  blocks.map((block) => chunk({ [field]: [block] }));
+const thinking = (text: string, signature = '') => ({
+  type: 'thinking',
+  thinking: text,
+  signature,
+});
+const step = (index: number, text: string) => ({ type: 'reasoning.text', text, index });
+
+/** Reasoning that the next request must repeat. */
+const kept: readonly (Answer & { readonly fact: string; readonly sent: object })[] = [
+  {
+    fact: 'a signed block of thinking',
+    choices: [choice({ thinking_blocks: [thinking('Let me think.', 's1')] })],
+    events: pieces('thinking_blocks', [
+      thinking('Let me'),
+      thinking(' think.'),
+      thinking('Let me think.', 's1'),
+    ]),
+    sent: { thinking_blocks: [thinking('Let me think.', 's1')] },
+  },
+  {
+    fact: 'a signed block beside its text',
+    choices: [
+      choice({ reasoning_content: 'Hm.', thinking_blocks: [thinking('Hm.', 's1')], content: 'A' }),
+    ],
+    events: [
+      chunk({ reasoning_content: 'Hm.', thinking_blocks: [thinking('Hm.')] }),
+      chunk({ reasoning_content: '', thinking_blocks: [thinking('', 's1')] }),
+      chunk({ content: 'A' }),
+    ],
+    sent: { thinking_blocks: [thinking('Hm.', 's1')], content: 'A' },
+  },
+  {
+    fact: 'thinking that only the vendor can read, before and after text',
+    choices: [
+      choice({
+        content: 'A',
+        thinking_blocks: [{ type: 'redacted_thinking', data: 'x' }, thinking('Hm.', 's1')],
+      }),
+    ],
+    events: [
+      ...pieces('thinking_blocks', [{ type: 'redacted_thinking', data: 'x' }]),
+      chunk({ content: 'A' }),
+      ...pieces('thinking_blocks', [thinking('Hm.'), thinking('Hm.', 's1')]),
+    ],
+    sent: { thinking_blocks: [{ type: 'redacted_thinking', data: 'x' }, thinking('Hm.', 's1')] },
+  },
+  {
+    fact: 'steps of reasoning whose pieces alternate',
+    events: pieces('reasoning_details', [
+      step(0, 'a'),
+      step(1, 'b'),
+      step(0, 'c'),
+      { type: 'reasoning.encrypted', data: 'x', index: 2 },
+      { type: 'reasoning.encrypted', data: 'x', index: 2 },
+    ]),
+    sent: {
+      reasoning_details: [
+        step(0, 'ac'),
+        step(1, 'b'),
+        { type: 'reasoning.encrypted', data: 'x', index: 2 },
+      ],
+    },
+  },
+];
+
+const runs: Readonly<Record<string, (client: Gateway) => PromiseLike<unknown>>> = {
+  'runTools()': (client) => client.chat.completions.runTools({ ...params, tools }).done(),
+  'runTools() with events': (client) =>
+    client.chat.completions.runTools({ ...params, tools, stream: true }).done(),
+  'generateText()': (client) =>
+    generateText({
+      model: createModelGateway({ client })('m'),
+      prompt: 'Hi',
+      tools: { f: { inputSchema: z.object({}), execute } },
+      stopWhen: isStepCount(2),
+    }),
+  'streamText()': (client) =>
+    streamText({
+      model: createModelGateway({ client })('m'),
+      prompt: 'Hi',
+      tools: { f: { inputSchema: z.object({}), execute } },
+      stopWhen: isStepCount(2),
+    }).consumeStream(),
+};
+
+describe('what the next request must repeat', () => {
+  const cells = kept.flatMap(({ fact, choices, events, sent }) =>
+    Object.entries(runs).flatMap(([door, run]) => {
+      const isStream = /events|stream/.test(door);
+      return (isStream ? events : choices) ? [{ fact, door, run, choices, events, sent }] : [];
+    }),
+  );
+
+  test.each(cells)('$fact: $door', async ({ door, run, choices = [], events = [], sent }) => {
+    const called = { tool_calls: [call('call_a', 'f', '{}')] };
+    const isStream = /events|stream/.test(door);
+    const { client, requests } = scripted(
+      isStream
+        ? [
+            streamed({ events: [...events, piece(0, 'call_a', 'f', '{}'), end()] }),
+            streamed({ events: [chunk({ content: 'Bye' }), end('stop')] }),
+          ]
+        : [
+            whole({
+              choices: choices.map((each) => ({
+                ...each,
+                message: { ...Object(Reflect.get(each, 'message')), ...called },
+              })),
+            }),
+            whole({ choices: [choice({ content: 'Bye' }, 'stop')] }),
+          ],
+    );
+
+    await run(client);
+
+    const body: unknown = await requests[1]?.json();
+    expect(body).toMatchObject({ messages: [{}, { ...sent, ...called }, { role: 'tool' }] });
+    expect(JSON.stringify(body)).not.toMatch(/thinkingBlocks|reasoningDetails/);
+  });
+});
 
 const looks = ['look', 'roll'].map((name) =>
   tool({

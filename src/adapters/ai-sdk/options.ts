@@ -182,3 +182,8 @@ export function checkLimit(name: string, limit: number): number {
   if (limit === Infinity || (Number.isInteger(limit) && limit > 0)) return limit;
   throw new InvalidInputError(name, 'must be an integer of at least 1, or Infinity.');
 }
+
+/** Returns the objects of a list; none if it is not a list. */
+export function jsonObjects(list: unknown): JSONObject[] {
+  return Array.isArray(list) ? list.filter(isJSONObject) : [];
+}

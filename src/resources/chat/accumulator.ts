@@ -13,13 +13,14 @@ import {
 } from './normalize.ts';
 import {
   copyUnknownFields,
+  appendTexts,
   growText,
   isObject,
   mergeUsage,
   toFields,
 } from '../../answers/objects.ts';
+import { addBlock, addReasoning } from '../../answers/reasoning.ts';
 import type { JsonObject } from '../../types.ts';
-import type { ChatCompletionReasoningDetail } from './params.ts';
 import type {
   ChatCompletionChunk,
   ChatCompletionChunkChoice,
@@ -29,13 +30,7 @@ import type {
   ChatCompletionMessage,
   CompletionUsage,
 } from './types.ts';
-import {
-  addCallPiece,
-  appendTexts,
-  type OpenCall,
-  findPosition,
-  ToolCallAssembler,
-} from './tool-calls.ts';
+import { addCallPiece, type OpenCall, findPosition, ToolCallAssembler } from './tool-calls.ts';
 import type { StreamProgress, StreamProtocol } from '../../streams/protocol.ts';
 import { normalizeValue, type ResponseSchema } from '../../answers/reader.ts';
 
@@ -319,54 +314,6 @@ function addField(message: ChatCompletionMessage, key: string, value: unknown): 
   } else if (typeof value === 'string' && typeof existing === 'string' && !labels.test(key)) {
     Reflect.set(message, key, growText(existing, value));
   } else Reflect.set(message, key, value);
-}
-
-/**
- * Adds an item of a list, or the next piece of a thinking block, which ends with its signature. LiteLLM sends the
- * whole text with the signature.
- */
-function addBlock(list: unknown[], item: unknown): void {
-  const last = list.at(-1);
-  if (!isThinking(item)) list.push(item);
-  else if (!isThinking(last) || last['signature']) list.push({ ...item });
-  else {
-    const { thinking, ...fields } = item;
-    const isWhole = Boolean(item['signature']) && thinking.startsWith(last.thinking);
-    last.thinking = isWhole ? thinking : growText(last.thinking, thinking);
-    copyUnknownFields(fields, last, noFields);
-  }
-}
-
-/** Returns whether a value is a block of thinking as Anthropic defines it. */
-function isThinking(value: unknown): value is JsonObject & { thinking: string } {
-  return isObject(value) && value['type'] === 'thinking' && typeof value['thinking'] === 'string';
-}
-
-const reasoningTexts = ['text', 'summary'] as const;
-const reasoningFields = new Set<string>(reasoningTexts);
-
-/** Adds a piece of reasoning to the step that it continues, or as a new step. */
-function addReasoning(
-  steps: ChatCompletionReasoningDetail[],
-  piece: ChatCompletionReasoningDetail,
-): void {
-  const { type, index, id, data } = piece;
-  const step = steps.findLast(
-    (candidate, position) =>
-      candidate.type === type &&
-      (!id || !candidate.id || candidate.id === id) &&
-      // Without an index, a piece continues the last step unless that has its signature.
-      (index == null
-        ? position === steps.length - 1 && !candidate.signature
-        : candidate.index === index),
-  );
-  // Encrypted steps are sent whole, and may be repeated.
-  if (step === undefined || (data && data !== step.data)) {
-    steps.push({ ...piece });
-    return;
-  }
-  appendTexts(step, piece, reasoningTexts);
-  copyUnknownFields(piece, step, reasoningFields);
 }
 
 /** Merges typed content parts. Some providers mix them with plain text. */

@@ -1,4 +1,4 @@
-import { parseJSON, copyUnknownFields, growText } from '../../answers/objects.ts';
+import { appendTexts, copyUnknownFields, parseJSON, type Texts } from '../../answers/objects.ts';
 import type { ChatCompletionMessageToolCall } from './params.ts';
 import {
   areArgumentsComplete,
@@ -364,8 +364,6 @@ function hasWholeArguments(open: OpenCall): boolean {
   return call.function.arguments.trimStart().startsWith('{') && open.isWhole;
 }
 
-type Texts<Name extends string> = { [Each in Name]?: string | null | undefined };
-
 /** Adds a piece of a function call to the previous ones. */
 export function addCallPiece(
   called: { name: string } & Texts<CalledText>,
@@ -374,18 +372,6 @@ export function addCallPiece(
   copyUnknownFields(piece, called, knownFields);
   if (piece.name) called.name = piece.name;
   appendTexts(called, piece, textFields);
-}
-
-/** Appends pieces of text. Values of other types are ignored. */
-export function appendTexts<Name extends string>(
-  sum: Texts<Name>,
-  pieces: Texts<Name>,
-  names: readonly Name[],
-): void {
-  for (const name of names) {
-    const piece = pieces[name];
-    if (typeof piece === 'string') sum[name] = growText(sum[name], piece);
-  }
 }
 
 /**

@@ -146,11 +146,6 @@ export function convertImages(images: unknown): LanguageModelV4File[] {
   });
 }
 
-/** Returns the objects of a list; none if it is not a list. */
-export function jsonObjects(list: unknown): JSONObject[] {
-  return Array.isArray(list) ? list.filter(isJSONObject) : [];
-}
-
 /** Merges metadata of this provider; `undefined` if there is none. */
 export function mergeMetadata(
   ...all: readonly ({ readonly [providerName]: JSONObject } | undefined)[]
@@ -178,24 +173,22 @@ export function convertMessage(
     ({ incomplete, function: called }) =>
       incomplete !== true || (isFinished && called.arguments.trim() !== ''),
   );
-  const details = reasoningMetadata(jsonObjects(message.reasoning_details));
+  const details = reasoningMetadata(message);
+  const keeper = thoughts ? 'reasoning' : calls.length > 0 ? 'tool-call' : 'text';
+  const kept = (type: string) => type === keeper && details && { providerMetadata: details };
   return [
-    ...(thoughts
-      ? [
-          {
-            type: 'reasoning' as const,
-            text: thoughts,
-            ...(details && { providerMetadata: details }),
-          },
-        ]
-      : []),
-    ...texts.map((text) => ({ type: 'text' as const, text: text ?? '' })),
+    ...(thoughts ? [{ type: 'reasoning' as const, text: thoughts, ...kept('reasoning') }] : []),
+    ...texts.map((text, index) => ({
+      type: 'text' as const,
+      text: text ?? '',
+      ...(index === 0 && kept('text')),
+    })),
     ...convertImages(message.images),
     ...convertSources(message.annotations, 'source-'),
     ...calls.map((call, index) => {
       const providerMetadata = mergeMetadata(
         signatureMetadata(call),
-        index === 0 && !thoughts ? details : undefined,
+        index === 0 && keeper === 'tool-call' ? details : undefined,
       );
       return {
         type: 'tool-call' as const,

@@ -21,12 +21,25 @@ import type {
 import { toBytes, dataURL, detectImageType } from '../media.ts';
 import { UnsupportedError } from '../errors.ts';
 import { toWireNames } from '../option-names.ts';
-import { isJSONObject, providerName, sharedOptions, unsupported } from '../options.ts';
+import { isJSONObject, jsonObjects, providerName, sharedOptions, unsupported } from '../options.ts';
+
+/** Fields of reasoning that the next request must repeat, by their names in the metadata of a part. */
+const reasoningFields = {
+  reasoningDetails: 'reasoning_details',
+  thinkingBlocks: 'thinking_blocks',
+} as const;
+
+type ReasoningField = (typeof reasoningFields)[keyof typeof reasoningFields];
+
+/** Names in the metadata of a part that are not extra fields of it. */
+const metadata = new Set([...Object.keys(reasoningFields), 'thoughtSignature']);
 
 /** Returns extra fields that the caller adds to a message or part. */
 function extraFields(options: SharedV4ProviderOptions | undefined): Record<string, unknown> {
-  const { thoughtSignature: _, reasoningDetails: __, ...added } = sharedOptions(options) ?? {};
-  return toWireNames(added);
+  const added = Object.entries(sharedOptions(options) ?? {}).filter(
+    ([name]) => !metadata.has(name),
+  );
+  return toWireNames(Object.fromEntries(added));
 }
 
 /**
@@ -184,9 +197,8 @@ function toolParts(parts: unknown): unknown {
   return parts;
 }
 
-function isReasoningDetail(value: unknown): value is ChatCompletionReasoningDetail {
-  return isJSONObject(value) && typeof value['type'] === 'string';
-}
+const isTyped = (item: JSONObject): item is JSONObject & ChatCompletionReasoningDetail =>
+  typeof item['type'] === 'string';
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 
@@ -197,10 +209,12 @@ function assistantMessage(
   let text = '';
   let thoughts = '';
   const calls: ChatCompletionMessageToolCall[] = [];
-  const details: ChatCompletionReasoningDetail[] = [];
+  const kept: Partial<Record<ReasoningField, readonly ChatCompletionReasoningDetail[]>> = {};
   for (const part of content) {
-    const known = part.providerOptions?.[providerName]?.['reasoningDetails'];
-    if (Array.isArray(known)) details.push(...known.filter(isReasoningDetail));
+    for (const [name, field] of Object.entries(reasoningFields)) {
+      const items = jsonObjects(part.providerOptions?.[providerName]?.[name]).filter(isTyped);
+      if (items.length > 0) kept[field] = [...(kept[field] ?? []), ...items];
+    }
     if (part.type === 'text') text += part.text;
     else if (part.type === 'reasoning') thoughts += part.text;
     else if (part.type === 'tool-call') calls.push(convertToolCall(part));
@@ -210,10 +224,9 @@ function assistantMessage(
   return {
     role: 'assistant',
     content: messageText,
+    ...kept,
     // The details contain the text.
-    ...(details.length > 0
-      ? { reasoning_details: details }
-      : thoughts !== '' && { reasoning_content: thoughts }),
+    ...(thoughts !== '' && !kept.reasoning_details && { reasoning_content: thoughts }),
     ...(calls.length > 0 && { tool_calls: calls }),
   };
 }
@@ -312,11 +325,16 @@ function toDataURL({ data, mediaType }: LanguageModelV4FilePart): string {
   throw new UnsupportedError(`files of type ${mediaType}`, 'Pass the full media type.');
 }
 
-/** Returns OpenRouter's details of reasoning as provider metadata, which the AI SDK sends back with the part. */
-export function reasoningMetadata(
-  details: readonly JSONObject[],
-): { [providerName]: { reasoningDetails: JSONObject[] } } | undefined {
-  return details.length === 0 ? undefined : { [providerName]: { reasoningDetails: [...details] } };
+/**
+ * Returns OpenRouter's details of reasoning and Anthropic's signed blocks of thinking as provider metadata, which the
+ * AI SDK sends back with the part.
+ */
+export function reasoningMetadata(message: object): { [providerName]: JSONObject } | undefined {
+  const kept = Object.entries(reasoningFields).flatMap(([name, field]) => {
+    const items = jsonObjects(Reflect.get(message, field));
+    return items.length > 0 ? [[name, items]] : [];
+  });
+  return kept.length === 0 ? undefined : { [providerName]: Object.fromEntries(kept) };
 }
 
 /** Returns Gemini's signature of a tool call as provider metadata, which the AI SDK sends back with the call. */

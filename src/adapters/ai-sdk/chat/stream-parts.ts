@@ -1,8 +1,4 @@
-import type {
-  JSONObject,
-  LanguageModelV4FinishReason,
-  LanguageModelV4StreamPart,
-} from '@ai-sdk/provider';
+import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import {
   StreamTimeoutError,
   StreamTruncatedError,
@@ -11,19 +7,20 @@ import {
   type ChatCompletionChunkToolCall,
   type ChatCompletionMessageFunctionToolCall,
   type ChatCompletionMessageToolCall,
+  type ChatCompletionReasoningDetail,
   type CompletionUsage,
 } from '../../../index.ts';
+import { addBlock, addReasoning } from '../../../answers/reasoning.ts';
 import {
   convertFinishReason,
   convertImages,
-  jsonObjects,
   mergeExtracted,
   mergeMetadata,
   responseMetadata,
   convertSources,
   convertUsage,
 } from './answer.ts';
-import { isJSONObject } from '../options.ts';
+import { isJSONObject, jsonObjects } from '../options.ts';
 import { JSONTextStream } from './json-text.ts';
 import { reasoningMetadata, signatureMetadata } from './prompt.ts';
 import type { ChatModelSettings, MetadataExtractor } from '../settings.ts';
@@ -59,8 +56,8 @@ export class PartMaker {
   #reason = '';
   /** `true` once something other than reasoning and calls was emitted. */
   #hasContent = false;
-  /** Details of reasoning that no part has yet. */
-  #details: JSONObject[] = [];
+  /** Fields of reasoning that no part has yet. */
+  #reasoning = noReasoning();
 
   /**
    * @param includesRaw - Also emit each chunk as parsed by the client.
@@ -89,7 +86,10 @@ export class PartMaker {
   }
 
   *#addDelta(delta: ChatCompletionChunkDelta): Generator<Part> {
-    for (const piece of jsonObjects(delta.reasoning_details)) this.#addDetail(piece);
+    const { reasoning_details: details, thinking_blocks: blocks } = this.#reasoning;
+    const pieces = [delta.reasoning_details ?? []].flat().filter(isJSONObject);
+    for (const piece of pieces) addReasoning(details, piece);
+    for (const block of jsonObjects(Reflect.get(delta, 'thinking_blocks'))) addBlock(blocks, block);
     yield* this.#write('reasoning', delta.reasoning_content ?? delta.reasoning);
     yield* this.#write('text', this.#json?.add(delta.content ?? '') ?? delta.content);
     if (delta.refusal) this.#hasRefused = true;
@@ -102,9 +102,9 @@ export class PartMaker {
     const annotations: unknown = 'annotations' in delta ? delta.annotations : undefined;
     for (const source of convertSources(annotations, `source-${this.#sources}-`)) yield source;
     if (annotations !== undefined) this.#sources += 1;
-    const pieces = delta.tool_calls ?? [];
-    if (pieces.length > 0 && this.#block === 'reasoning') yield* this.#endBlock();
-    for (const piece of pieces) yield* this.#addPiece(piece);
+    const calls = delta.tool_calls ?? [];
+    if (calls.length > 0 && this.#block === 'reasoning') yield* this.#endBlock();
+    for (const piece of calls) yield* this.#addPiece(piece);
   }
 
   *#write(kind: 'text' | 'reasoning', delta: string | null | undefined): Generator<Part> {
@@ -125,7 +125,7 @@ export class PartMaker {
 
   *#endBlock(): Generator<Part> {
     if (this.#block === undefined) return;
-    const providerMetadata = this.#block === 'reasoning' ? this.#takeDetails() : undefined;
+    const providerMetadata = this.#takeReasoning();
     const end = { type: `${this.#block}-end`, id: this.#blockId } as const;
     yield { ...end, ...(providerMetadata && { providerMetadata }) };
     this.#block = undefined;
@@ -236,7 +236,7 @@ export class PartMaker {
   ): Part {
     // Many models send no arguments for a function without parameters.
     const input = text.trim() === '' ? '{}' : text;
-    const providerMetadata = mergeMetadata(metadata, this.#takeDetails());
+    const providerMetadata = mergeMetadata(metadata, this.#takeReasoning());
     const kept = providerMetadata && { providerMetadata };
     return { type: 'tool-call', toolCallId: id, toolName: name, input, ...kept };
   }
@@ -256,35 +256,11 @@ export class PartMaker {
     yield this.#finish({ unified: isCut ? 'interrupted' : 'error', raw: undefined }, usage);
   }
 
-  /** Adds a piece of reasoning to the step that it continues, or as a new step. */
-  #addDetail(piece: JSONObject): void {
-    const last = this.#details.at(-1);
-    const { type, id, index } = piece;
-    const continues =
-      last !== undefined &&
-      last['type'] === type &&
-      type !== 'reasoning.encrypted' &&
-      (!id || !last['id'] || last['id'] === id) &&
-      // Without an index, a piece continues the last step, which ends with its signature.
-      (index == null ? !last['signature'] : last['index'] === index);
-    if (!continues) {
-      this.#details.push({ ...piece });
-      return;
-    }
-    for (const [name, value] of Object.entries(piece)) {
-      const before = last[name];
-      const isText = name === 'text' || name === 'summary';
-      if (isText && typeof before === 'string' && typeof value === 'string')
-        last[name] = before + value;
-      else if (value !== null) last[name] = value;
-    }
-  }
-
-  /** Returns the details of reasoning that no part has yet. */
-  #takeDetails(): ReturnType<typeof reasoningMetadata> {
-    const details = this.#details;
-    this.#details = [];
-    return reasoningMetadata(details);
+  /** Returns the fields of reasoning that no part has yet. */
+  #takeReasoning(): ReturnType<typeof reasoningMetadata> {
+    const reasoning = this.#reasoning;
+    this.#reasoning = noReasoning();
+    return reasoningMetadata(reasoning);
   }
 
   #finish(finishReason: LanguageModelV4FinishReason, usage: CompletionUsage | undefined): Part {
@@ -296,6 +272,11 @@ export class PartMaker {
     };
   }
 }
+
+const noReasoning = (): {
+  reasoning_details: ChatCompletionReasoningDetail[];
+  thinking_blocks: unknown[];
+} => ({ reasoning_details: [], thinking_blocks: [] });
 
 /** Removes and returns the assembled form of a streamed call; `undefined` if the client removed it. */
 function takeFinal(
