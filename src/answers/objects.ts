@@ -120,6 +120,10 @@ export function hasValue(value: unknown, levels = 4): boolean {
   return Object.values(value).some((inner) => hasValue(inner, levels - 1));
 }
 
+/** Returns whether a value is the word for a missing one, which gateways write in other languages send as text. */
+export const isMissingWord = (value: unknown): boolean =>
+  typeof value === 'string' && /^(null|none|undefined)$/i.test(value);
+
 /**
  * Returns the caller's abort reason, or `undefined` for a proxy that would throw when the error is printed.
  */

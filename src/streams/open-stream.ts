@@ -168,7 +168,7 @@ function toFailure(error: unknown, charge: ChargeClass): FailedAttempt | undefin
   const { headers } = error;
   const body = readErrorValue(error.error);
   const status = error.outcome === 'rejected' ? findStatus(body) : error.status;
-  const failed = { phase: 'body', status, body } as const;
+  const failed = { phase: 'body', status, body, problem: error.summary } as const;
   if (StreamTimeoutError.isInstance(error)) return { ...failed, kind: 'timed_out' };
   const { issues } = UnexpectedResponseError.isInstance(error) ? error : {};
   const isJudged = error.outcome === 'rejected' && headers !== undefined;

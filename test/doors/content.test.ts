@@ -3,7 +3,7 @@ import { generateText, isStepCount, streamText } from 'ai';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createModelGateway } from '../../src/adapters/ai-sdk/index.ts';
-import { ChatCompletionStream, type Gateway, tool } from '../../src/index.ts';
+import { ChatCompletionStream, type Gateway, type GatewayOptions, tool } from '../../src/index.ts';
 import type { ChatCompletionMessageToolCall } from '../../src/resources/chat/params.ts';
 import type { ChatCompletion } from '../../src/resources/chat/types.ts';
 import type { Quirks } from '../../src/testing/index.ts';
@@ -28,7 +28,7 @@ interface Answer {
   readonly events?: readonly object[];
 }
 
-type Door = (answer: Answer) => Promise<Seen>;
+type Door = (answer: Answer, options?: GatewayOptions) => Promise<Seen>;
 
 const params = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] };
 
@@ -57,9 +57,15 @@ function readCompletion(completion: ChatCompletion | undefined): Seen {
   };
 }
 
-const whole = ({ choices = [] }: Answer) =>
-  json({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage });
-const streamed = ({ events = [] }: Answer) => eventStream(...events, '[DONE]');
+const answered = vi.fn((answer: () => Response) => answer());
+const whole = ({ choices = [] }: Answer) => {
+  const body = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage };
+  return () => answered(json(body));
+};
+const streamed = ({ events = [] }: Answer) => {
+  const answer = eventStream(...events, '[DONE]');
+  return () => answered(answer);
+};
 
 const execute = vi.fn((args: unknown) => JSON.stringify(args));
 const tools = ['f', 'g'].map((name) => tool({ name, execute }));
@@ -105,46 +111,50 @@ function readParts(
 }
 
 const wholeDoors: Readonly<Record<string, Door>> = {
-  'a whole answer': async (answer) =>
-    readCompletion(await scripted([whole(answer)]).client.chat.completions.create(params)),
-  'parse()': async (answer) =>
-    readCompletion(await scripted([whole(answer)]).client.chat.completions.parse(params)),
-  'runTools()': async (answer) => runTools(scripted([whole(answer)]).client, false),
-  'a whole answer in place of events': async (answer) => {
-    const { client } = scripted([whole(answer)]);
+  'a whole answer': async (answer, options) =>
+    readCompletion(await scripted([whole(answer)], options).client.chat.completions.create(params)),
+  'parse()': async (answer, options) =>
+    readCompletion(await scripted([whole(answer)], options).client.chat.completions.parse(params)),
+  'runTools()': async (answer, options) =>
+    runTools(scripted([whole(answer)], options).client, false),
+  'a whole answer in place of events': async (answer, options) => {
+    const { client } = scripted([whole(answer)], options);
     const stream = await client.chat.completions.create({ ...params, stream: true });
     await collect(stream);
     return readCompletion(stream.partial);
   },
-  'the AI SDK': async (answer) => {
-    const { client } = scripted([whole(answer)]);
+  'the AI SDK': async (answer, options) => {
+    const { client } = scripted([whole(answer)], options);
     const result = await createModelGateway({ client })('m').doGenerate({ prompt });
     return readParts(result.content, result.finishReason, result.usage.inputTokens.total);
   },
 };
 
 const streamDoors: Readonly<Record<string, Door>> = {
-  'a loop': async (answer) => {
-    const { client } = scripted([streamed(answer)]);
+  'a loop': async (answer, options) => {
+    const { client } = scripted([streamed(answer)], options);
     const stream = await client.chat.completions.create({ ...params, stream: true });
     await collect(stream);
     return readCompletion(stream.partial);
   },
-  'the helper': async (answer) => {
-    const { client } = scripted([streamed(answer)]);
+  'the helper': async (answer, options) => {
+    const { client } = scripted([streamed(answer)], options);
     return readCompletion(await client.chat.completions.stream(params).finalChatCompletion());
   },
-  'a forwarded stream': async (answer) => {
-    const { client } = scripted([streamed(answer)]);
+  'a forwarded stream': async (answer, options) => {
+    const { client } = scripted([streamed(answer)], options);
     const stream = await client.chat.completions.create({ ...params, stream: true });
     const copy = ChatCompletionStream.fromReadableStream(stream.toReadableStream());
     return readCompletion(await copy.finalChatCompletion());
   },
-  'events in place of a whole answer': async (answer) =>
-    readCompletion(await scripted([streamed(answer)]).client.chat.completions.create(params)),
-  'runTools() with events': async (answer) => runTools(scripted([streamed(answer)]).client, true),
-  'the AI SDK with events': async (answer) => {
-    const { client } = scripted([streamed(answer)]);
+  'events in place of a whole answer': async (answer, options) =>
+    readCompletion(
+      await scripted([streamed(answer)], options).client.chat.completions.create(params),
+    ),
+  'runTools() with events': async (answer, options) =>
+    runTools(scripted([streamed(answer)], options).client, true),
+  'the AI SDK with events': async (answer, options) => {
+    const { client } = scripted([streamed(answer)], options);
     const { stream } = await createModelGateway({ client })('m').doStream({ prompt });
     const parts = await collect(stream);
     const failure = parts.find((part) => part.type === 'error');
@@ -461,7 +471,9 @@ const cells = facts.flatMap(({ fact, seen, isOwn, ...answer }) =>
 
 describe('what a model wrote', () => {
   test.each(cells)('$fact: $door', async ({ open, answer, seen }) => {
-    expect(await open(answer)).toEqual(seen);
+    answered.mockClear();
+    expect(await open(answer, { fallback: ['m2', 'm3'] })).toEqual(seen);
+    expect(answered).toHaveBeenCalledOnce();
   });
 });
 
@@ -510,6 +522,20 @@ const failures: readonly (Answer & {
     error: /contains a tool call with arguments, but without a name/,
     kept: { content: 'Hi', calls: unnamed, finish, ...counted },
   },
+  {
+    fact: 'text beside an object of arguments without a name',
+    doors: /./,
+    choices: [
+      choice({ content: 'Hi', tool_calls: [{ id: 'x', function: { arguments: { n: 0 } } }] }),
+    ],
+    events: [
+      chunk({ content: 'Hi' }),
+      chunk({ tool_calls: [{ index: 0, id: 'x', function: { name: '', arguments: { n: 0 } } }] }),
+      end('stop'),
+    ],
+    error: /contains a tool call with arguments, but without a name/,
+    kept: { content: 'Hi', calls: [['', '{"n":0}']], finish, ...counted },
+  },
 ];
 
 /** Returns what an error keeps of the answer. */
@@ -536,10 +562,13 @@ describe('what a model did not write', () => {
   test.each(failedCells)('$fact: $door', async ({ open, choices, events, error, kept }) => {
     const answer = { ...(choices && { choices }), ...(events && { events }) };
 
-    const failure = await failureOf(open(answer));
+    answered.mockClear();
+    const failure = await failureOf(open(answer, { fallback: ['m2', 'm3'] }));
 
     expect(failure).toBeInstanceOf(Error);
     expect(String(failure)).toMatch(error);
+    // The answer is paid for, so no other model is.
+    expect(answered).toHaveBeenCalledOnce();
     const { finish: _, ...others } = kept;
     expect(readKept(failure)).toMatchObject(others);
   });
@@ -674,14 +703,14 @@ const runs: Readonly<Record<string, (client: Gateway) => PromiseLike<unknown>>> 
 };
 
 describe('what the next request must repeat', () => {
-  const cells = kept.flatMap(({ fact, choices, events, sent }) =>
+  const repeated = kept.flatMap(({ fact, choices, events, sent }) =>
     Object.entries(runs).flatMap(([door, run]) => {
       const isStream = /events|stream/.test(door);
       return (isStream ? events : choices) ? [{ fact, door, run, choices, events, sent }] : [];
     }),
   );
 
-  test.each(cells)('$fact: $door', async ({ door, run, choices = [], events = [], sent }) => {
+  test.each(repeated)('$fact: $door', async ({ door, run, choices = [], events = [], sent }) => {
     const called = { tool_calls: [call('call_a', 'f', '{}')] };
     const isStream = /events|stream/.test(door);
     const { client, requests } = scripted(

@@ -6,6 +6,7 @@ import type { FallbackReason } from '../../options/options.ts';
 import { isModelMissing, isProviderRefusal } from '../../http/classify.ts';
 import { notAResponse } from '../../http/responses/foreign-response.ts';
 import type { FailedAttempt } from '../../http/retry.ts';
+import { namelessCall } from '../../structured/nameless-calls.ts';
 
 /** Messages about the caller's parameters, which may mention the model too. */
 const parameterText = /parameter|\bvalue\b/i;
@@ -22,6 +23,7 @@ export function reasonFor(failed: FailedAttempt): FallbackReason | undefined {
   const has = (...meanings: readonly Meaning[]): boolean => means(body ?? {}, ...meanings);
   // Another model's response would be as large, or as unreadable.
   if (problem?.includes('maxResponseBytes') || code === notAResponse) return undefined;
+  if (problem?.includes(namelessCall)) return undefined;
   if (has('credit') || status === 402) return undefined;
   if (kind === 'content_refused' || has('content')) return 'content';
   if (has('context')) return 'context';

@@ -7,7 +7,6 @@ import {
   isFinishReason,
   isNaturalEnd,
   joinFields,
-  namelessCall,
   normalizeChunk,
   unfinishedChoices,
 } from './normalize.ts';
@@ -31,6 +30,7 @@ import type {
   CompletionUsage,
 } from './types.ts';
 import { addCallPiece, type OpenCall, findPosition, ToolCallAssembler } from './tool-calls.ts';
+import { namelessCall } from '../../structured/nameless-calls.ts';
 import type { StreamProgress, StreamProtocol } from '../../streams/protocol.ts';
 import { normalizeValue, type ResponseSchema } from '../../answers/reader.ts';
 

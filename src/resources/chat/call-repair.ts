@@ -1,5 +1,6 @@
 import { hasValue, isObject, parseJSON } from '../../answers/objects.ts';
 import { parsePartialJSON } from '../../structured/json.ts';
+import { isMissing } from '../../structured/nameless-calls.ts';
 
 /** The JSON text of empty arguments. */
 export const noArguments = '{}';
@@ -7,17 +8,6 @@ export const noArguments = '{}';
 /** Returns whether arguments are a complete JSON object. */
 export function areArgumentsComplete(text: unknown): text is string {
   return typeof text === 'string' && isObject(parseJSON(text));
-}
-
-/** Returns whether arguments are missing. Gateways written in Go send `null` for them. */
-export function isMissing(text: string): boolean {
-  const trimmed = text.trim();
-  return trimmed === '' || trimmed === 'null';
-}
-
-/** Returns whether the text of a call has no argument. */
-export function isBlank(text: string): boolean {
-  return isMissing(text) || /^\s*\{\s*\}\s*$/.test(text);
 }
 
 /** Returns whether arguments are the beginning of JSON that was cut off. */

@@ -3,15 +3,15 @@ import {
   areArgumentsComplete,
   CallIds,
   findHalves,
-  isBlank,
   isCut,
-  isMissing,
   noArguments,
   repairArguments,
 } from './call-repair.ts';
+import { isHollowCall, isMissing, isNamelessCall } from '../../structured/nameless-calls.ts';
 import {
   fill,
   hasValue,
+  isMissingWord,
   isObject,
   normalizeItems,
   listObjects,
@@ -228,7 +228,9 @@ function normalizeToolCalls(value: JsonObject, isFinished: boolean): void {
   if (!hasToolCalls(value)) return;
   const calls = listObjects(value['tool_calls']);
   calls.forEach(wrapCall);
-  const repaired = calls.flatMap(splitCall).filter((call) => !isHollowCall(call));
+  const repaired = calls
+    .flatMap(splitCall)
+    .filter((call) => !isHollowCall(...readCall(call['function'] ?? call['custom'])));
   joinHalves(repaired);
   renameRepeated(repaired);
   // An empty list of the provider is kept.
@@ -259,22 +261,16 @@ function joinHalves(calls: JsonObject[]): void {
   calls.splice(calls.indexOf(other), 1);
 }
 
-/** Returns whether a call has neither a name nor arguments. Some models write such calls next to text. */
-function isHollowCall({ function: called, custom }: JsonObject): boolean {
-  const { name, input, arguments: text = input } = toFields(called ?? custom);
-  return !hasValue(name) && (typeof text === 'string' ? isBlank(text) : !hasValue(text));
+/** Returns the name and the arguments of a call. */
+function readCall(call: unknown): readonly [name: unknown, args: unknown] {
+  const { name, input, arguments: text = input } = toFields(call);
+  return [name, text];
 }
-
-/** Describes an answer that has such a call. */
-export const namelessCall = 'contains a tool call with arguments, but without a name';
 
 /** Returns whether a message has a call without a name, although it has arguments. */
 export function hasNamelessCall({ tool_calls: calls, function_call: call }: JsonObject): boolean {
   const called = listObjects(calls).map((item) => item['function'] ?? item['custom']);
-  return [...called, call].some((item) => {
-    const { name, input, arguments: text = input } = toFields(item);
-    return !hasValue(name) && (typeof text === 'string' ? !isBlank(text) : hasValue(text));
-  });
+  return [...called, call].some((item) => isNamelessCall(...readCall(item)));
 }
 
 /** Renames calls with the id of an earlier one, because providers reject them in the next request. */
@@ -318,9 +314,6 @@ export function toWholePiece(choice: JsonObject): JsonObject {
 const errorReasons =
   /^(error|insufficient_system_resources?|network[_-]error|abort(ed)?)$|malformed_function_call$/i;
 
-/** Missing values that were converted to text. */
-const noReason = /^(null|none|undefined)$/i;
-
 /** Returns whether a finish reason reports a failure of the provider. */
 export const isErrorReason = (reason: unknown): reason is string =>
   typeof reason === 'string' && errorReasons.test(reason);
@@ -328,7 +321,7 @@ export const isErrorReason = (reason: unknown): reason is string =>
 /** Returns whether a finish reason means that the response is complete. Some providers put errors there. */
 export function isFinishReason(reason: unknown): boolean {
   if (typeof reason !== 'string' || reason === '') return false;
-  return !noReason.test(reason) && !isErrorReason(reason);
+  return !isMissingWord(reason) && !isErrorReason(reason);
 }
 
 const endReasons = /^(stop|stop_sequence|end_turn|eos|eos_token|completed?|finished|done)$/i;
@@ -369,8 +362,7 @@ function normalizeIndex(value: JsonObject): void {
 
 /** Replaces a finish reason that is the word for a missing value of some language. */
 function normalizeReason(value: JsonObject): void {
-  const { finish_reason: reason } = value;
-  if (typeof reason === 'string' && noReason.test(reason)) value['finish_reason'] = null;
+  if (isMissingWord(value['finish_reason'])) value['finish_reason'] = null;
 }
 
 /** Returns whether a delta has content, rather than only a role. */

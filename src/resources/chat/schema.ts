@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../types.ts';
+import { namelessCall } from '../../structured/nameless-calls.ts';
 import { hasValue, isObject, listObjects, toFields } from '../../answers/objects.ts';
 import type { ChatCompletionFunctionCall } from './params.ts';
 import type {
@@ -16,7 +17,6 @@ import {
   hasNamelessCall,
   isErrorReason,
   isFinishReason,
-  namelessCall,
   normalizeChunk,
   normalizeCompletion,
   normalizeOneCompletion,

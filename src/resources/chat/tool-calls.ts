@@ -4,14 +4,18 @@ import {
   areArgumentsComplete,
   CallIds,
   findHalves,
-  isBlank,
   isCut,
-  isMissing,
   isSameJSON,
   noArguments,
   repairArguments,
 } from './call-repair.ts';
 import type { ChatCompletionChunkToolCall } from './types.ts';
+import {
+  isBlank,
+  isHollowCall,
+  isMissing,
+  isNamelessCall,
+} from '../../structured/nameless-calls.ts';
 
 const textFields = ['arguments', 'input'] as const;
 type CalledText = (typeof textFields)[number];
@@ -230,8 +234,8 @@ export class ToolCallAssembler {
   get hasNameless(): boolean {
     return this.#open.some(({ call }) =>
       call.type === 'function'
-        ? call.function.name === '' && !isBlank(call.function.arguments)
-        : call.custom.name === '' && call.custom.input !== '',
+        ? isNamelessCall(call.function.name, call.function.arguments)
+        : isNamelessCall(call.custom.name, call.custom.input),
     );
   }
 
@@ -253,7 +257,7 @@ export class ToolCallAssembler {
     const text = call.type === 'function' ? call.function.arguments : call.custom.input;
     const name = call.type === 'function' ? call.function.name : call.custom.name;
     const [first = text, ...others] = open.repaired;
-    if ((name === '' && isBlank(text)) || open.repeats(first)) {
+    if (isHollowCall(name, text) || open.repeats(first)) {
       this.#remove(open);
       return;
     }

@@ -12,12 +12,15 @@ import {
   copyUnknownFields,
   growText,
   hasValue,
+  isMissingWord,
   isObject,
   listObjects,
   mergeUsage,
+  toFields,
 } from '../../answers/objects.ts';
 import type { JsonObject } from '../../types.ts';
 import { readValue } from '../../answers/reader.ts';
+import { isHollowCall, isNamelessCall, namelessCall } from '../../structured/nameless-calls.ts';
 
 const responseFields = new Set(['candidates', 'usageMetadata']);
 const candidateFields = new Set(['content', 'index', 'citationMetadata']);
@@ -31,6 +34,8 @@ interface OpenCandidate {
   readonly openCalls: FunctionCall[];
   /** The citations so far as JSON text, because some providers repeat them with each piece. */
   readonly citations: Set<string>;
+  /** `true` once a function call without a name has arguments. */
+  isNameless?: boolean;
 }
 
 /** Assembles a response from the pieces of its stream. */
@@ -62,11 +67,17 @@ class GenerateAccumulator implements StreamProgress<GenerateContentResponse> {
 
   /** Finish reasons are the only proof, because these streams have no terminator. */
   isFinished(): boolean {
+    if (this.failure !== undefined) return false;
     if (this.#candidates.size === 0) return this.#isBlocked;
     for (const { candidate } of this.#candidates.values()) {
       if (!candidate.finishReason) return false;
     }
     return true;
+  }
+
+  get failure(): string | undefined {
+    const isNameless = [...this.#candidates.values()].some((open) => open.isNameless);
+    return isNameless ? namelessCall : undefined;
   }
 
   add(piece: GenerateContentResponse): void {
@@ -83,7 +94,7 @@ class GenerateAccumulator implements StreamProgress<GenerateContentResponse> {
 
   #addCandidate(response: GenerateContentResponse, piece: Candidate, index: number): void {
     const open = this.#candidates.get(index) ?? this.#begin(response, index);
-    const { candidate, openCalls } = open;
+    const { candidate } = open;
     // Server-side tools and code execution finish a candidate that then continues.
     if (hasContent(piece)) delete candidate.finishReason;
     copyUnknownFields(piece, candidate, candidateFields);
@@ -92,8 +103,9 @@ class GenerateAccumulator implements StreamProgress<GenerateContentResponse> {
     const { role, parts = [] } = piece.content;
     const content = (candidate.content ??= { parts: [] });
     if (role) content.role ??= role;
-    const sum = (content.parts ??= []);
-    if (this.#keepsParts) for (const part of parts) addPart(sum, openCalls, part);
+    const kept = (content.parts ??= []);
+    const sum = this.#keepsParts ? kept : [];
+    for (const part of parts) addPart(sum, open, part);
   }
 
   #begin(response: GenerateContentResponse, index: number): OpenCandidate {
@@ -128,9 +140,9 @@ function addCitations({ candidate, citations }: OpenCandidate, piece: Candidate)
   candidate.citationMetadata = sum;
 }
 
-function addPart(parts: Part[], openCalls: FunctionCall[], part: Part): void {
+function addPart(parts: Part[], open: OpenCandidate, part: Part): void {
   if (part.functionCall) {
-    addCall(parts, openCalls, part, part.functionCall);
+    addCall(parts, open, part, part.functionCall);
     return;
   }
   const last = parts.at(-1);
@@ -148,14 +160,16 @@ function isPlainText(part: Part): boolean {
 }
 
 /** Adds a function call, or the next piece of an open one. */
-function addCall(parts: Part[], openCalls: FunctionCall[], part: Part, piece: FunctionCall): void {
+function addCall(parts: Part[], open: OpenCandidate, part: Part, piece: FunctionCall): void {
+  const { openCalls } = open;
   const { id, name, args, partialArgs, willContinue } = piece;
   const isSameCall = (call: FunctionCall): boolean =>
     id && call.id ? call.id === id : !name || call.name === name;
   let call = openCalls.findLast(isSameCall);
   if (call === undefined) {
     // A piece without a name ends a call; if none is open, it is ignored.
-    if (!name && !id && args === undefined && partialArgs === undefined) return;
+    const isEmpty = isHollowCall(name, args) && !partialArgs?.length;
+    if (isEmpty && willContinue !== true) return;
     call = {};
     parts.push({ ...part, functionCall: call });
     openCalls.push(call);
@@ -163,7 +177,9 @@ function addCall(parts: Part[], openCalls: FunctionCall[], part: Part, piece: Fu
   copyUnknownFields(piece, call, callFields);
   if (args !== undefined) call.args = { ...call.args, ...args };
   for (const arg of partialArgs ?? []) addPartialArg((call.args ??= {}), arg);
-  if (willContinue !== true) openCalls.splice(openCalls.indexOf(call), 1);
+  if (willContinue === true) return;
+  openCalls.splice(openCalls.indexOf(call), 1);
+  open.isNameless ||= isNamelessCall(call.name, call.args);
 }
 
 const pathStep = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/g;
@@ -207,9 +223,14 @@ function addPartialArg(args: JsonObject, piece: PartialArg): void {
   }
 }
 
-/** Returns whether a candidate has no finish reason, so that it may have been cut. */
-function isUnfinished({ finishReason, finish_reason: reason = finishReason }: JsonObject): boolean {
-  return !hasValue(reason);
+/** Returns whether a candidate has no finish reason, so that it may have been cut, or a call without a name. */
+function isUnfinished(candidate: JsonObject): boolean {
+  const { finishReason, finish_reason: reason = finishReason, content } = candidate;
+  if (!hasValue(reason) || isMissingWord(reason)) return true;
+  return listObjects(toFields(content)['parts']).some((part) => {
+    const { functionCall, function_call: call = functionCall } = part;
+    return isObject(call) && isNamelessCall(call['name'], call['args']);
+  });
 }
 
 /** Protocol of streamed content generation, which ends with its connection and has no terminator. */

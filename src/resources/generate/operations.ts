@@ -14,7 +14,7 @@ import type {
   SystemInstructionInput,
   FunctionDeclaration,
 } from './params.ts';
-import { generateContentSchema } from './schema.ts';
+import { wholeGenerationSchema } from './schema.ts';
 import type {
   GenerateContentResponse,
   Content,
@@ -40,7 +40,7 @@ import {
 import { type CallableTool, runToolLoop } from '../../structured/tool-loop.ts';
 
 const wholeAnswer = jsonAnswer({
-  schema: generateContentSchema,
+  schema: wholeGenerationSchema,
   fromEvents: collectAs(generateProtocol),
 });
 

@@ -9,7 +9,15 @@ import type {
   PromptFeedback,
   UsageMetadata,
 } from './types.ts';
-import { hasValue, isObject, normalizeItems, listObjects } from '../../answers/objects.ts';
+import {
+  hasValue,
+  isMissingWord,
+  isObject,
+  listObjects,
+  normalizeItems,
+  toFields,
+} from '../../answers/objects.ts';
+import { isHollowCall, isNamelessCall, namelessCall } from '../../structured/nameless-calls.ts';
 import type { Fields, FieldsOf, ResponseSchema } from '../../answers/reader.ts';
 
 const functionCall: FieldsOf<FunctionCall> = {
@@ -160,7 +168,7 @@ export function isGeneration(value: JsonObject): boolean {
   if (hasValue(feedback)) return true;
   return listObjects(candidates).some(({ content, finishReason, finish_reason: reason }) => {
     const parts = isObject(content) ? content['parts'] : undefined;
-    return [parts, finishReason, reason].some((item) => hasValue(item));
+    return [parts, finishReason, reason].some((item) => hasValue(item) && !isMissingWord(item));
   });
 }
 
@@ -170,6 +178,32 @@ export const generateContentSchema: ResponseSchema<GenerateContentResponse> = {
   answer: { name: 'generation', isIn: isGeneration },
   normalize(value) {
     normalizeFields(value, response);
+    for (const item of listObjects(value['candidates'])) {
+      if (isMissingWord(item['finishReason'])) delete item['finishReason'];
+    }
     Object.setPrototypeOf(value, GenerateContentResult.prototype);
   },
+};
+
+const listParts = ({ candidates = [] }: GenerateContentResponse): readonly Part[] =>
+  candidates.flatMap(({ content }) => content?.parts ?? []);
+
+const isHollow = ({ functionCall: call }: JsonObject): boolean =>
+  isObject(call) && isHollowCall(call['name'], call['args']);
+
+/** A complete response. */
+export const wholeGenerationSchema: ResponseSchema<GenerateContentResponse> = {
+  ...generateContentSchema,
+  normalize(value) {
+    generateContentSchema.normalize?.(value);
+    for (const { content } of listObjects(value['candidates'])) {
+      const fields = toFields(content);
+      const parts = listObjects(fields['parts']);
+      if (parts.some(isHollow)) fields['parts'] = parts.filter((item) => !isHollow(item));
+    }
+  },
+  fault: (whole) =>
+    listParts(whole).some(({ functionCall: call }) => call && isNamelessCall(call.name, call.args))
+      ? { problem: namelessCall }
+      : undefined,
 };

@@ -9,7 +9,8 @@ import {
 import { normalizeValue } from '../../answers/reader.ts';
 import type { StreamProgress } from '../../streams/protocol.ts';
 import type { JsonObject } from '../../types.ts';
-import { hasOutput, isHollow } from './output.ts';
+import { namelessCall } from '../../structured/nameless-calls.ts';
+import { hasOutput, isHollow, isNamelessItem } from './output.ts';
 import { responseSchema, usageSchema } from './schema.ts';
 import type { ModelResponse, ResponseStreamEvent, ResponseUsage } from './types.ts';
 
@@ -132,7 +133,12 @@ export class ResponseAccumulator implements StreamProgress<ResponseStreamEvent> 
 
   /** Only the last event is proof: terminators are also written after time-outs. */
   isFinished(): boolean {
-    return this.#isEnded;
+    return this.#isEnded && this.failure === undefined;
+  }
+
+  get failure(): string | undefined {
+    const isNameless = this.#isEnded && this.#items.some(({ item }) => isNamelessItem(item));
+    return isNameless ? namelessCall : undefined;
   }
 
   get partial(): ModelResponse | undefined {

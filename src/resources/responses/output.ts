@@ -1,4 +1,5 @@
 import { hasValue, isObject, listObjects, normalizeItems } from '../../answers/objects.ts';
+import { isHollowCall, isNamelessCall } from '../../structured/nameless-calls.ts';
 import type { JsonObject } from '../../types.ts';
 
 /** Returns the text or the refusal of a part. */
@@ -51,6 +52,25 @@ const isEmptyPart = (part: JsonObject): boolean =>
 /** Returns whether a field of an item has no content: it is empty, or a list of parts without text. */
 export function isHollow(value: unknown): boolean {
   return !hasValue(value) || (Array.isArray(value) && listObjects(value).every(isEmptyPart));
+}
+
+/** Returns the name and the arguments of a call of the caller's tools. */
+function readCall(item: JsonObject): readonly [name: unknown, args: unknown] | undefined {
+  const { type, name, arguments: args, input } = item;
+  if (type === 'function_call') return [name, args];
+  return type === 'custom_tool_call' ? [name, input] : undefined;
+}
+
+/** Returns whether an item is a call without a name and arguments. */
+export function isHollowItem(item: JsonObject): boolean {
+  const call = readCall(item);
+  return call !== undefined && isHollowCall(...call);
+}
+
+/** Returns whether an item is a call with arguments, but without a name. */
+export function isNamelessItem(item: JsonObject): boolean {
+  const call = readCall(item);
+  return call !== undefined && isNamelessCall(...call);
 }
 
 /** Converts an item to the documented format. Changes only fields that are `null` or of another type. */

@@ -1,10 +1,11 @@
 import { readResponseEventError, saysFailure } from '../../answers/failure.ts';
-import { hasValue, isObject, listObjects } from '../../answers/objects.ts';
+import { hasValue, isObject, listObjects, toFields } from '../../answers/objects.ts';
 import { readValue } from '../../answers/reader.ts';
 import { collectAs } from '../../streams/open-stream.ts';
 import type { StreamProtocol } from '../../streams/protocol.ts';
 import type { JsonObject } from '../../types.ts';
 import { ResponseAccumulator } from './accumulator.ts';
+import { isNamelessItem } from './output.ts';
 import { eventSchema, isModelResponse, responseSchema } from './schema.ts';
 import type { ResponseStreamEvent } from './types.ts';
 
@@ -38,7 +39,8 @@ export const responseProtocol: StreamProtocol<ResponseStreamEvent> = {
     if (isEvent(answer)) return [answer];
     return isObject(answer) && isModelResponse(answer) ? toEvents(answer) : [];
   },
-  isPiece: isEvent,
+  isPiece: (answer) =>
+    isEvent(answer) || listObjects(toFields(answer)['output']).some(isNamelessItem),
 };
 
 /** Format of a response that is not streamed, but may arrive as a stream anyway. */

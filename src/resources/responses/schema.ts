@@ -1,7 +1,15 @@
-import { fill, hasValue, isText, normalizeItems, toNumber } from '../../answers/objects.ts';
+import {
+  fill,
+  hasValue,
+  isText,
+  listObjects,
+  normalizeItems,
+  toNumber,
+} from '../../answers/objects.ts';
 import { type FieldsOf, numeric, type ResponseSchema } from '../../answers/reader.ts';
 import type { JsonObject } from '../../types.ts';
-import { normalizeItem, outputText } from './output.ts';
+import { namelessCall } from '../../structured/nameless-calls.ts';
+import { isHollowItem, isNamelessItem, normalizeItem, outputText } from './output.ts';
 import type { ModelResponse, ResponseStreamEvent, ResponseUsage } from './types.ts';
 
 const usage: FieldsOf<ResponseUsage> = {
@@ -86,8 +94,14 @@ export const responseSchema: ResponseSchema<ModelResponse> = {
     toNumber(value, 'created_at');
     const { output, output_text: sent } = value;
     const items = normalizeItems(value, 'output', normalizeItem);
+    const isOver = value['status'] !== 'in_progress';
+    if (isOver && items.some(isHollowItem)) {
+      value['output'] = items.filter((item) => !isHollowItem(item));
+    }
     value['output_text'] = outputText(items) || ([sent, output].find(isText) ?? '');
   },
+  fault: ({ output }) =>
+    listObjects(output).some(isNamelessItem) ? { problem: namelessCall } : undefined,
 };
 
 /** An event of a streamed response. */
