@@ -85,6 +85,8 @@ export interface ModelPrice {
   readonly imageOutput?: Amount | undefined;
   readonly audioInput?: Amount | undefined;
   readonly audioOutput?: Amount | undefined;
+  /** `true` if the list says that the model makes images or videos, also for text operations. */
+  readonly isMedia?: boolean | undefined;
   /** The groups whose keys may use the model. Empty if the gateway does not report them. */
   readonly groups: readonly string[];
   /** The original entry, with ratios for audio, images and more. Not enumerable. */

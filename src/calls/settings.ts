@@ -91,6 +91,13 @@ class Log {
   }
 }
 
+/** Facts that clients of one gateway learned about it. */
+interface SharedFacts {
+  address?: LearnedAddress | undefined;
+  /** The models that make images or videos, by the price list. */
+  mediaModels?: ReadonlySet<string>;
+}
+
 /** The options of a call, with all defaults. */
 export type CallSettings = {
   readonly [Name in Exclude<keyof SharedOptions, 'onFallback'>]-?: Name extends 'fallback'
@@ -287,7 +294,7 @@ export function resolveSettings(input: GatewayOptions, readGateway: GatewayReade
   log.warnOnce(warnings);
   checkHeaders(options, log);
   checkQuery(options, log);
-  const shared: { address?: LearnedAddress | undefined } = {};
+  const shared: SharedFacts = {};
   return {
     findBase: createBaseFinder(options, readGateway),
     readGateway,

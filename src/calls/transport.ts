@@ -139,6 +139,11 @@ export class Transport {
     return this.client.findBase()?.gateway;
   }
 
+  /** Returns whether the profile, or the last price list that was read, says that a model makes images or videos. */
+  readonly isMedia = (model: string): boolean =>
+    this.client.shared.mediaModels?.has(model) === true ||
+    this.gateway?.profile.isMediaModel?.(model) === true;
+
   /** Returns the URL of an operation's requests, with its parameters as placeholders. */
   operationURL(operation: Operation): string {
     const base = requireBase(this.client);
@@ -197,7 +202,7 @@ export class Transport {
         const sent = mode === undefined ? changed : (output?.inMode(changed, mode) ?? changed);
         const request = parts.write(sent, change);
         const kept = change === unchanged ? own : withoutChanged(own, change);
-        const spec = createSpec(operation, request, kind, kept, gateway);
+        const spec = createSpec(operation, request, kind, kept, gateway, this.isMedia);
         return { spec, format: parts.format(changed, change) };
       };
       return new GatewayPromise(

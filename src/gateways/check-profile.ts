@@ -117,6 +117,7 @@ const profile = fields({
     }),
   ),
   imageReferences: optional(checkList(must('text', (value) => typeof value === 'string'))),
+  isMediaModel: optional(run),
   imageTask: optional(path),
   requestIdHeaders: texts,
   sentIdHeader: optional(

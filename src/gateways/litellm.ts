@@ -81,6 +81,7 @@ function readPrice(model: string, deployments: readonly JsonObject[]): ModelPric
     input: undefined,
     output: undefined,
     cachedInput: undefined,
+    isMedia: isVideo || hasMode(/image/) || (image ?? imageOutput) !== undefined,
     groups: [],
     raw: { deployments },
   };

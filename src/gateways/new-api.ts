@@ -94,6 +94,7 @@ function readPrice(raw: JsonObject): ModelPrice[] {
   const model = trimmedText(raw['model_name']);
   const { quota_type: kind, model_price: price, model_ratio: ratio } = raw;
   const { completion_ratio: output, cache_ratio: cached, enable_groups: groups } = raw;
+  const routes = [raw['supported_endpoint_types']].flat();
   const billedPer: ModelPrice['billedPer'] | undefined =
     kind === 1 ? 'call' : kind === 0 ? 'token' : undefined;
   if (model === undefined || billedPer === undefined) return [];
@@ -111,6 +112,7 @@ function readPrice(raw: JsonObject): ModelPrice[] {
     input: dollars(input),
     output: dollars(times(output)),
     cachedInput: dollars(times(cached)),
+    isMedia: routes.includes('image-generation') || routes.includes('openai-video'),
     groups: Array.isArray(groups) ? groups.filter((group) => typeof group === 'string') : [],
   };
   return [entry];

@@ -17,6 +17,7 @@ const perMillion = (price: unknown): ModelPrice['input'] => {
 function readPrice(raw: JsonObject): ModelPrice[] {
   const { id: model, pricing } = raw;
   if (typeof model !== 'string' || !isObject(pricing)) return [];
+  const outputs = [toFields(raw['architecture'])['output_modalities']].flat();
   const entry: ModelPrice = {
     model,
     billedPer: 'token',
@@ -24,6 +25,7 @@ function readPrice(raw: JsonObject): ModelPrice[] {
     input: perMillion(pricing['prompt']),
     output: perMillion(pricing['completion']),
     cachedInput: perMillion(pricing['input_cache_read']),
+    isMedia: outputs.includes('image') || outputs.includes('video'),
     groups: [],
     raw,
   };

@@ -9,7 +9,7 @@ interface OutputRule {
   readonly request: string;
   /** The fields of the body that can ask for it. */
   readonly fields: readonly string[];
-  /** Default: the field is a name that `mediaModel` matches. */
+  /** Default: the field is a model that makes media. */
   readonly asks?: (body: JsonObject) => boolean;
 }
 
@@ -47,7 +47,8 @@ export const outputRules: readonly OutputRule[] = [
       ),
   },
   {
-    request: 'a model that is named as one of images or videos, such as `gemini-2.5-flash-image`',
+    request:
+      'a model of images or videos by its name, such as `gemini-2.5-flash-image`, by the profile, or by the price list that the client has read',
     fields: ['model'],
   },
 ];
@@ -58,11 +59,13 @@ const textOperation = /^(chat|responses|messages|generate)\./;
  * Returns the charge class of a request: that of its operation, or `charged` if it asks a text operation for
  * pictures, films or sound.
  *
+ * @param isMedia - Returns whether a model is known to make them, whatever its name.
  * @param bodies - The body, the fields that are added to it, and the parameters of the path.
  */
 export function chargeFor(
   operation: string,
   charge: ChargeClass,
+  isMedia: (model: string) => boolean,
   ...bodies: readonly unknown[]
 ): ChargeClass {
   if (charge !== 'metered' || !textOperation.test(operation)) return charge;
@@ -72,8 +75,8 @@ export function chargeFor(
       for (const name of fields) {
         const value = body[name];
         if (value === undefined) continue;
-        const isMedia = typeof value === 'string' && mediaModel.test(value);
-        if (asks === undefined ? isMedia : asks(body)) return 'charged';
+        const makesMedia = typeof value === 'string' && (mediaModel.test(value) || isMedia(value));
+        if (asks === undefined ? makesMedia : asks(body)) return 'charged';
       }
     }
   }

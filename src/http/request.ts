@@ -228,11 +228,12 @@ export function createSpec<Name extends Operation>(
   kind: ResponseKind,
   options: RequestOptions | undefined,
   gateway: DefinedGateway | undefined,
+  isMedia: (model: string) => boolean,
 ): CallSpec {
   const endpoint: Endpoint = endpoints[operation];
   const { method, query } = endpoint;
   const { json, params } = request;
-  const charge = chargeFor(operation, endpoint.charge, json, options?.extraBody, params);
+  const charge = chargeFor(operation, endpoint.charge, isMedia, json, options?.extraBody, params);
   const written = gateway?.write(operation, request);
   return {
     ...request,

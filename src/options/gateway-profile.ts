@@ -144,6 +144,11 @@ export interface GatewayProfile {
    * because gateways ignore it but charge for the result.
    */
   readonly imageReferences?: readonly string[] | undefined;
+  /**
+   * Returns whether a model makes images or videos, for models whose names do not say so. Chat, generation and
+   * responses with such a model are charged calls, whose lost response is not requested again.
+   */
+  readonly isMediaModel?: ((model: string) => boolean) | undefined;
   /** The path of an image task, with `{id}`, for gateways that return a task instead of images. */
   readonly imageTask?: string | undefined;
   /**

@@ -2,9 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { createModelGateway } from '../../src/adapters/ai-sdk/index.ts';
 import type { Gateway } from '../../src/index.ts';
-import { failureOf, scripted } from '../helpers/clients.ts';
+import { failureOf, json, scripted } from '../helpers/clients.ts';
 import { messages, reset } from '../helpers/transport.ts';
 import { untyped } from '../helpers/untyped.ts';
+import { McpMachine } from '../programs/mcp/run.ts';
 
 type Call = (client: Gateway) => PromiseLike<unknown>;
 
@@ -60,7 +61,67 @@ const charged: Readonly<Record<string, Call>> = {
     }),
   'the AI SDK, streamed': (client) =>
     createModelGateway({ client })('google/gemini-2.5-flash-image').doStream({ prompt }),
+  'images of the AI SDK': (client) =>
+    createModelGateway({ client }).imageModel('gemini-2.5-flash-image').doGenerate(picture),
 };
+
+const picture = {
+  prompt: 'A boat',
+  n: 1,
+  size: undefined,
+  aspectRatio: undefined,
+  seed: undefined,
+  files: undefined,
+  mask: undefined,
+  providerOptions: {},
+};
+
+/** Calls of text operations with models whose names say nothing. */
+const unnamed: Readonly<Record<string, Call>> = {
+  chat: (client) => ask(client, { model: 'brush' }),
+  'chat, streamed': (client) => ask(client, { model: 'brush', stream: true }),
+  'chat.completions.parse': (client) =>
+    client.chat.completions.parse({ model: 'brush', messages: [...messages] }),
+  'chat.completions.runTools': (client) =>
+    client.chat.completions.runTools({ model: 'brush', messages: [...messages], tools: [] }).done(),
+  'generate.content': (client) => generate(client, { model: 'brush' }),
+  'responses.create': (client) => respond(client, { model: 'brush' }),
+  'post to chat': (client) =>
+    client.post('/v1/chat/completions', { body: { model: 'brush', messages } }),
+  'post to generateContent': (client) =>
+    client.post('/v1beta/models/brush:generateContent', { body: {} }),
+  'the AI SDK': (client) => createModelGateway({ client })('brush').doGenerate({ prompt }),
+};
+
+/** Price lists that say that a model makes pictures. */
+const lists = {
+  'new-api': {
+    data: [
+      {
+        model_name: 'brush',
+        quota_type: 1,
+        model_price: 0.04,
+        supported_endpoint_types: ['image-generation', 'openai'],
+      },
+    ],
+  },
+  openrouter: {
+    data: [
+      {
+        id: 'brush',
+        pricing: { prompt: '0.1', completion: '0.2' },
+        architecture: { output_modalities: ['image', 'text'] },
+      },
+    ],
+  },
+  litellm: { data: [{ model_name: 'brush', model_info: { output_cost_per_image: 0.04 } }] },
+} as const;
+const listed = (['new-api', 'openrouter', 'litellm'] as const).flatMap((kind) =>
+  Object.entries(unnamed)
+    // OpenRouter has no such route.
+    .filter(([name]) => kind !== 'openrouter' || name !== 'generate.content')
+    .map((row) => [kind, ...row] as const),
+);
 
 const metered: Readonly<Record<string, Call>> = {
   'chat with modalities of text': (client) => ask(client, { modalities: ['text'] }),
@@ -82,6 +143,13 @@ const metered: Readonly<Record<string, Call>> = {
     client.post('/v1/chat/completions', { body: { model: 'm', messages } }),
 };
 
+/** Loses every answer after its charge. */
+function failAll({ emulator }: McpMachine): void {
+  for (const operation of ['chat.completions.create', 'images.generate'] as const) {
+    emulator.fail({ operation, fault: { type: 'reset', when: 'after-charge' }, times: 9 });
+  }
+}
+
 describe('a lost answer', () => {
   test.each(Object.entries(charged))('with pictures is not paid again: %s', async (_, call) => {
     const { client, requests } = scripted([reset()], { fallback: ['m-other'] });
@@ -98,6 +166,69 @@ describe('a lost answer', () => {
     await failureOf(Promise.resolve().then(() => call(client)));
 
     expect(requests).toHaveLength(2);
+  });
+
+  test.each(listed)(
+    'is not paid again if the price list of %s says that the model makes pictures: %s',
+    async (gateway, _, call) => {
+      const answers = [json(lists[gateway]), reset()];
+      const { client, requests } = scripted(answers, { gateway, maxRetries: 1 });
+      await client.account.prices();
+
+      await failureOf(Promise.resolve().then(() => call(client.withOptions({ timeout: 9_000 }))));
+
+      expect(requests).toHaveLength(2);
+    },
+  );
+
+  test.each(Object.entries(unnamed))(
+    'is not paid again if the profile says that the model makes pictures: %s',
+    async (_, call) => {
+      const gateway = { name: 'studio', isMediaModel: (model: string) => model === 'brush' };
+      const { client, requests } = scripted([reset()], { gateway, maxRetries: 1 });
+
+      await failureOf(Promise.resolve().then(() => call(client)));
+
+      expect(requests).toHaveLength(1);
+    },
+  );
+
+  test.each(Object.entries(unnamed))(
+    'is requested again if nothing says so, and no list is read for that: %s',
+    async (_, call) => {
+      const { client, requests } = scripted([reset()], { maxRetries: 1 });
+
+      await failureOf(Promise.resolve().then(() => call(client)));
+
+      expect(requests.map(({ method }) => method)).toEqual(['POST', 'POST']);
+    },
+  );
+
+  test.each([
+    ['chat', ['chat', '-m', 'google/gemini-2.5-flash-image', 'Draw a boat']],
+    ['image', ['image', '-m', 'gemini-2.5-flash-image', 'A boat']],
+  ])('with pictures is not paid again by the command line: %s', async (_, words) => {
+    const machine = await McpMachine.open();
+    failAll(machine);
+
+    await machine.machine.run(words);
+
+    expect(machine.charges).toBe(1);
+  });
+
+  test('with pictures is not paid again by the MCP server', async () => {
+    const machine = await McpMachine.open();
+    failAll(machine);
+    const session = await machine.connect();
+
+    const request = { model: 'gemini-2.5-flash-image', prompt: 'A boat' };
+    const results = [
+      await session.call('create_image', request),
+      await session.call('create_image', request),
+    ];
+
+    expect(results).toMatchObject([{ charged: 'unknown' }, { charged: 'unknown' }]);
+    expect(machine.charges).toBe(1);
   });
 
   test.each(Object.entries(metered))('with text is requested again: %s', async (_, call) => {

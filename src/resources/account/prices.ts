@@ -72,6 +72,8 @@ export class PriceList {
     this.#caller = caller.snapshot();
     const { value, asOf } = await this.#shared.get(notBefore, signal);
     this.known = { ...value, asOf };
+    const media = value.models.filter(({ isMedia }) => isMedia === true);
+    caller.client.shared.mediaModels = new Set(media.map(({ model }) => model));
     return this.known;
   }
 }

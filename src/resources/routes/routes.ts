@@ -112,6 +112,7 @@ function createRouteSpec(
   { version, gateway }: Pick<BaseURL, 'version' | 'gateway'>,
   options: RawRequestOptions | undefined,
   form: BodyEncoding | undefined,
+  isMedia: (model: string) => boolean,
 ): RouteSpec {
   const method = String(given).toUpperCase();
   check(methods.includes(method), 'method', `must be one of ${methods.join(', ')}.`);
@@ -124,8 +125,8 @@ function createRouteSpec(
   const resolved = resolvePath(path, version);
   const [plainPath = ''] = resolved.split('?', 1);
   const [operation, usual] = findOperation(method, plainPath, gateway?.profile.paths);
-  const inPath = { model: plainPath };
-  const charge = chargeFor(operation, usual, options?.body, options?.extraBody, inPath);
+  const [, model = plainPath] = /\/models\/([^:]+):\w+$/.exec(plainPath) ?? [];
+  const charge = chargeFor(operation, usual, isMedia, options?.body, options?.extraBody, { model });
   const task = findTaskRole(operation, charge) ?? 'reads';
   return {
     operation: `${method} ${plainPath}`,
@@ -148,7 +149,10 @@ export function callRoute(transport: Transport, request: RouteRequest): GatewayP
   // `null` means "not set", as in every parameter.
   const options = { ...rest, body: body ?? undefined };
   return transport.raw(
-    (client) => createRouteSpec(method, path, requireBase(client), options, rawBody(options)),
+    (client) => {
+      const base = requireBase(client);
+      return createRouteSpec(method, path, base, options, rawBody(options), transport.isMedia);
+    },
     routeFormat(options),
     options,
   );
