@@ -73,7 +73,7 @@ export function command(name: string, description: string, examples: readonly st
   return bareCommand(name, description, examples)
     .option('--base-url <url>', 'the gateway (default: GATEWAY_BASE_URL)')
     .addOption(gatewayOption())
-    .option('--key-file <path>', 'a file that contains the key (default: GATEWAY_API_KEY)')
+    .option('--key-file <path>', 'a file that contains the key (default: GATEWAY_API_KEY_FILE)')
     .addOption(headerOption())
     .option('--timeout <time>', 'time limit, such as 30s or 5m', parseDuration)
     .option('--json', 'write JSON, which is the default in a pipe');

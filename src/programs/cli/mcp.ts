@@ -233,7 +233,7 @@ export function mcpCommand(serveOneClient?: ServeOnStdio): Command {
   )
     .option('--base-url <url>', 'the gateway (default: GATEWAY_BASE_URL)')
     .addOption(gatewayOption())
-    .option('--key-file <path>', 'a file that contains the key (default: GATEWAY_API_KEY)')
+    .option('--key-file <path>', 'a file that contains the key (default: GATEWAY_API_KEY_FILE)')
     .addOption(headerOption())
     .option('--http [port]', 'serve on a local port instead of standard input', (text) =>
       parseNumber(0, 65_535, true)(text),

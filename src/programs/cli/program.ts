@@ -20,7 +20,7 @@ import { videoCommand } from './video.ts';
 
 const footer = [
   'Exit codes: 0 success, 1 failed, 2 wrong usage, 3 charged or possibly charged with an incomplete result (do not run it again), 4 time limit reached and the task continues, 5 task not found, 130 interrupted.',
-  'The key is read from GATEWAY_API_KEY or a file, the address from GATEWAY_BASE_URL or --base-url, the kind of gateway from GATEWAY_PROFILE or --gateway.',
+  'The key is read from GATEWAY_API_KEY or a file (--key-file, GATEWAY_API_KEY_FILE), the address from GATEWAY_BASE_URL or --base-url, the kind of gateway from GATEWAY_PROFILE or --gateway.',
 ];
 
 /** Returns the end of the help, wrapped as the rest of it. */
@@ -81,8 +81,8 @@ function moveOptions(args: readonly string[]): string[] {
   return [...command, ...args.slice(0, start), ...(end === -1 ? [] : args.slice(end))];
 }
 
-/** Runs the command line. Sets the exit code of the process. */
-export async function run(args: readonly string[]): Promise<void> {
+/** Creates the program with all its commands. */
+export function createProgram(): Command {
   const program = new Command('model-gateway')
     .description('Call an AI gateway: chat, images, speech and videos.')
     .option('-V, --version', 'print the version')
@@ -110,6 +110,12 @@ export async function run(args: readonly string[]): Promise<void> {
     .addHelpText('after', wrapFooter);
   program.commandsGroup('Other commands:');
   addCompletion(program);
+  return program;
+}
+
+/** Runs the command line. Sets the exit code of the process. */
+export async function run(args: readonly string[]): Promise<void> {
+  const program = createProgram();
   throwOnExit(program, args);
   // Commands report what they could not write. The help and usage errors may be cut off.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});

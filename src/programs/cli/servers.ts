@@ -129,7 +129,11 @@ export function emulatorCommand(): Command {
   )
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
     .option('--key <key>', 'the accepted key', 'sk-emulator')
-    .option('--video-time <time>', 'the processing time of a video', parseDuration, 3_000)
+    .addOption(
+      new Option('--video-time <time>', 'the processing time of a video')
+        .argParser(parseDuration)
+        .default(3_000, '3s'),
+    )
     .option(
       '--credit <units>',
       'the credit, after which requests are rejected',
@@ -228,7 +232,7 @@ export function playgroundCommand(): Command {
   )
     .option('--base-url <url>', 'the gateway (default: GATEWAY_BASE_URL, else the emulator)')
     .addOption(gatewayOption())
-    .option('--key-file <path>', 'a file that contains the key (default: GATEWAY_API_KEY)')
+    .option('--key-file <path>', 'a file that contains the key (default: GATEWAY_API_KEY_FILE)')
     .addOption(headerOption())
     .option('--emulator', 'use the emulator even if GATEWAY_BASE_URL is set');
   return define<PlaygroundCommandOptions>(program, (_, run) => play(run));

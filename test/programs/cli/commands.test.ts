@@ -5,6 +5,7 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -318,6 +319,39 @@ describe('usage', () => {
 
     expect(open).toMatchObject({ code: 2, stderr: expect.stringContaining('chmod 600') });
     expect(closed.code).toBe(0);
+  });
+
+  test('the file that GATEWAY_API_KEY_FILE names takes precedence over GATEWAY_API_KEY', async () => {
+    const owner = new Machine({ url: server.url, key: 'sk-wrong' });
+    const path = join(owner.folder, 'key.txt');
+    writeFileSync(path, emulator.apiKey, { mode: 0o600 });
+
+    const wrong = await owner.run(['models']);
+    const read = await owner.run(['models'], '', { GATEWAY_API_KEY_FILE: path });
+    const missing = await owner.run(['models'], '', { GATEWAY_API_KEY_FILE: `${path}x` });
+
+    expect([wrong.code, read.code, missing.code]).toEqual([1, 0, 2]);
+    expect(missing.stderr).toContain('does not exist');
+  });
+
+  test('the folders of its records can be opened only by their user, and have neither key nor prompt', async () => {
+    const owner = new Machine({ url: server.url, key: emulator.apiKey });
+    await owner.run([...draw, 'A secret fox', '-y', '--call-id', 'fox']);
+    await owner.run(['video', 'create', '-m', 'm-video', 'A secret boat', '-y', '--no-wait']);
+
+    const state = join(owner.folder, 'state/model-gateway');
+    const entries = readdirSync(state, { recursive: true, withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory());
+    const texts = entries
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'));
+
+    expect(folders.map(({ name }) => name).toSorted()).toEqual(['calls', 'ledger', 'videos']);
+    for (const { parentPath, name } of folders) {
+      expect(statSync(join(parentPath, name)).mode & 0o777).toBe(0o700);
+    }
+    expect(texts).toHaveLength(3);
+    for (const text of texts) expect(text).not.toMatch(/secret|sk-emulator/);
   });
 
   test('--gateway names the kind of gateway, and takes precedence over GATEWAY_PROFILE', async () => {
