@@ -1,6 +1,9 @@
 /** Writes the licences of all packages that are bundled into `dist`, as their licences require. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { bundled } from '../tsup.config.ts';
+
+const root = path.join(import.meta.dirname, '..');
 
 /** The MIT licence, for a package that names it in `package.json` but has no file with its text. */
 const mit = (author: string): string => `MIT License
@@ -14,7 +17,8 @@ The above copyright notice and this permission notice shall be included in all c
 THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 `;
 
-const names = new Set([
+/** Packages that are bundled into `dist`, without their dependencies. */
+const direct = [
   ...bundled,
   '@modelcontextprotocol/server',
   // The MCP SDK has these bundled, content-type in version 1.
@@ -27,20 +31,38 @@ const names = new Set([
   'marked',
   'preact',
   '@preact/signals',
-]);
-const texts: string[] = [];
-for (const name of names) {
-  const folder = `node_modules/${name}`;
-  const {
-    dependencies = {},
-    license,
-    author,
-  } = JSON.parse(await readFile(`${folder}/package.json`, 'utf8'));
-  for (const dependency of Object.keys(dependencies)) names.add(dependency);
-  const file = (await readdir(folder)).find((path) => /^licen[cs]e/i.test(path));
-  const isNamed = license === 'MIT' && typeof author === 'string';
-  if (file === undefined && !isNamed) throw new Error(`${name} has no licence file.`);
-  const text = file === undefined ? mit(author) : await readFile(`${folder}/${file}`, 'utf8');
-  texts.push(`# ${name}\n\n${text}`);
+];
+
+/** A package that is bundled, with the text of its licence. */
+interface Bundled {
+  readonly name: string;
+  readonly isDirect: boolean;
+  readonly licence: string;
 }
-await writeFile('dist/THIRD-PARTY-LICENSES.md', texts.join('\n'));
+
+/** Returns all packages that are bundled. */
+export async function findBundled(): Promise<Bundled[]> {
+  const names = new Set(direct);
+  const found: Bundled[] = [];
+  for (const name of names) {
+    const folder = path.join(root, 'node_modules', name);
+    const {
+      dependencies = {},
+      license,
+      author,
+    } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
+    for (const dependency of Object.keys(dependencies)) names.add(dependency);
+    const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
+    const isNamed = license === 'MIT' && typeof author === 'string';
+    if (file === undefined && !isNamed) throw new Error(`${name} has no licence file.`);
+    const licence =
+      file === undefined ? mit(author) : await readFile(path.join(folder, file), 'utf8');
+    found.push({ name, isDirect: direct.includes(name), licence });
+  }
+  return found;
+}
+
+if (import.meta.main) {
+  const texts = (await findBundled()).map(({ name, licence }) => `# ${name}\n\n${licence}`);
+  await writeFile(path.join(root, 'dist', 'THIRD-PARTY-LICENSES.md'), texts.join('\n'));
+}

@@ -3,19 +3,12 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import measuredCharges from '../bench/results/duplicates.json' with { type: 'json' };
-import { statedSize, withCharges } from '../bench/report/readme.ts';
+import { statedSize } from '../bench/report/readme.ts';
 import { groups, moved } from '../docs/contents.ts';
-import { optionRows } from '../docs/options.ts';
-import { isName } from '../src/options/option-names.ts';
 import packageJson from '../package.json' with { type: 'json' };
-import { type ChargeClass, type Endpoint, endpoints } from '../src/index.ts';
-import { outputRules } from '../src/http/outputs.ts';
 import { createEmulator, type Emulator, type EmulatorServer } from '../src/testing/index.ts';
 import { root, runProgram } from './helpers/run-program.ts';
 
-const operationsGuide = await readFile(join(root, 'docs/guides/operations.md'), 'utf8');
-const optionsGuide = await readFile(join(root, 'docs/guides/options.md'), 'utf8');
 const guides = await readdir(join(root, 'docs/guides')).catch(() => []);
 const papers = [
   'README.md',
@@ -45,86 +38,6 @@ async function readBlocks(paper: string): Promise<Block[]> {
     }),
   );
 }
-
-/** Calls that use an operation besides the one that it is named after. */
-const otherCalls: Readonly<Record<string, readonly string[]>> = {
-  'chat.completions.create': [
-    'chat.completions.stream',
-    'chat.completions.parse',
-    'chat.completions.runTools',
-  ],
-  'generate.content': ['generate.runTools'],
-  'embeddings.create': ['embeddings.createMany'],
-  'images.generate': ['images.generateMany'],
-  'responses.create': ['responses.parse'],
-  'videos.create': ['videos.createAndWait', 'videos.createAndWaitAll'],
-  'videos.retrieve': ['videos.wait', 'videos.watch', 'videos.waitAll', 'videos.step'],
-  'videos.remix': ['videos.remixAndWait'],
-};
-
-/** Operations without a method of their own. */
-const otherWays: Readonly<Record<string, string>> = {
-  'messages.create': "[`post('/v1/messages')`](#any-other-route)",
-  'rerank.create':
-    "[`post('/v1/rerank')`](#any-other-route), [`rerankingModel()`](frameworks.md#reranking) of the AI SDK",
-};
-
-const bodyNames = { none: '–', json: 'JSON', multipart: 'multipart' };
-const answerNames = { json: 'JSON', text: 'text', events: 'event stream', binary: 'file' };
-
-function operationsTable(): string {
-  const rows = Object.entries<Endpoint>(endpoints).map(([name, endpoint]) => {
-    const query = new URLSearchParams({ ...endpoint.query }).toString();
-    return [
-      otherWays[name] ??
-        [name, ...(otherCalls[name] ?? [])].map((call) => `\`${call}()\``).join(', '),
-      `\`${endpoint.method} ${endpoint.path}${query === '' ? '' : `?${query}`}\``,
-      endpoint.bodies.map((kind) => bodyNames[kind]).join(' or '),
-      endpoint.responses.map((kind) => answerNames[kind]).join(' or '),
-      endpoint.charge,
-    ];
-  });
-  const header = ['Call', 'Route', 'Request body', 'Response', 'Charge class'];
-  const table = [header, Array(5).fill('---'), ...rows];
-  return table.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
-
-/** The calls of a route in the table of charge classes. */
-const nouns: Readonly<Record<string, string>> = {
-  chat: 'chat',
-  responses: 'responses',
-  messages: 'messages',
-  generate: 'generation',
-  embeddings: 'embeddings',
-  rerank: 'reranking',
-  'audio.speech': 'speech',
-  'audio.transcriptions': 'transcription',
-  'audio.translations': 'translation',
-  images: 'images',
-  videos: 'videos',
-};
-
-/** The first two columns of the table of charge classes. */
-function classTable(): readonly (readonly [name: string, calls: string])[] {
-  const charges: readonly ChargeClass[] = ['free', 'metered', 'charged'];
-  return charges.map((charge) => {
-    const own = Object.entries<Endpoint>(endpoints).filter(([, each]) => each.charge === charge);
-    const calls = own.map(([name]) => {
-      const noun = Object.keys(nouns).find((start) => name.startsWith(`${start}.`)) ?? name;
-      return charge === 'free' ? 'reads' : (nouns[noun] ?? name);
-    });
-    const list = [...new Set(calls)].join(', ');
-    const rules = outputRules.map(({ request }) => request).join(', ');
-    return [`**${charge}**`, charge === 'charged' ? `${list}; text with ${rules}` : list];
-  });
-}
-
-test('the table of charge classes matches endpoints.ts and the rules of outputs', async () => {
-  const guide = await readFile(join(root, 'docs/guides/retries-and-charges.md'), 'utf8');
-  const rows = [...guide.matchAll(/^\| (\*\*\w+\*\*) +\| (.+?) +\|/gm)];
-
-  expect(rows.map(([, name, calls]) => [name, calls])).toEqual(classTable());
-});
 
 test('the contents list every guide', () => {
   const named = groups.flatMap(({ pages }) => pages.map((page) => `docs/${page}.md`));
@@ -175,17 +88,6 @@ test('the size of the package in the README is that of the build', async () => {
   expect(statedSize()).toBeLessThan(measured + 0.3);
 });
 
-/** Removes what the formatter adds to align the columns of tables. */
-const narrow = (text: string): string =>
-  text.replaceAll(/ {2,}/g, ' ').replaceAll(/-{2,}(?=:? )/g, '-');
-
-test('the charges in the README are those that were measured', async () => {
-  const readme = await readFile(join(root, 'README.md'), 'utf8');
-
-  expect(narrow(readme)).toBe(narrow(withCharges(readme, measuredCharges)));
-  expect(readme).toMatch(/^\| connection reset after the request +\| +1 \|/m);
-});
-
 test('README links to every guide', async () => {
   const readme = await readFile(join(root, 'README.md'), 'utf8');
 
@@ -200,16 +102,6 @@ test.each(papers)('links of %s exist', async (paper) => {
   const missing = links.filter((link) => !existsSync(join(root, dirname(paper), link)));
 
   expect(missing).toEqual([]);
-});
-
-test('the table of operations matches endpoints.ts', () => {
-  const shown = /<!-- operations:start -->\n([\s\S]*?)\n<!-- operations:end -->/.exec(
-    operationsGuide,
-  )?.[1];
-
-  // The formatter pads the cells.
-  const plain = shown?.trim().replace(/ +/g, ' ').replace(/-{3,}/g, '---');
-  expect(plain).toBe(operationsTable());
 });
 
 describe('code blocks', () => {
@@ -288,17 +180,4 @@ test('code of an example equals its file', async () => {
   for (const [, file = '', code] of shown) {
     expect(code, file).toBe(await readFile(join(root, file), 'utf8'));
   }
-});
-
-test('every option has a row', async () => {
-  const source = await readFile(join(root, 'src', 'options', 'options.ts'), 'utf8');
-  const [, options = ''] = source.split('export interface SharedOptions');
-  const names = [...options.matchAll(/^  (\w+)\?: /gm)].map(([, name = '']) => name);
-  const [, shown = ''] =
-    /<!-- options:start -->\n([\s\S]*?)\n<!-- options:end -->/.exec(optionsGuide) ?? [];
-
-  expect(names.length).toBeGreaterThan(25);
-  expect(names.filter((name) => !isName(name))).toEqual([]);
-  // `node docs/options.ts && npx oxfmt` writes the table.
-  expect(shown.trim().replace(/ +/g, ' ').replace(/-{3,}/g, '---')).toBe(optionRows());
 });

@@ -60,20 +60,23 @@ function countCharges({ calls }: MeasuredCharges, name: string, fault: string): 
 
 const formatRow = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
-/** Puts the charges of a failed image or video call, by fault and package, into the README. */
-export function withCharges(readme: string, measured: MeasuredCharges): string {
+/** Returns the charges of a failed image or video call, by fault and package, for the README. */
+export function chargesByPackage(measured: MeasuredCharges): string {
   const names = Object.keys(shownPackages);
   const rows = shownFaults.map((id) => {
     const label = measured.faults.find((fault) => fault.id === id)?.label ?? id;
     return formatRow([label, ...names.map((name) => countCharges(measured, name, id))]);
   });
-  const table = [
+  return [
     formatRow(['Charges for one image or video', ...Object.values(shownPackages)]),
     formatRow(['---', ...names.map(() => '---:')]),
     ...rows,
   ].join('\n');
-  return readme.replace(
-    /(<!-- charges:start -->)[\s\S]*(<!-- charges:end -->)/,
-    `$1\n\n${table}\n\n$2`,
-  );
 }
+
+/** Puts them into the README. */
+export const withCharges = (readme: string, measured: MeasuredCharges): string =>
+  readme.replace(
+    /(<!-- charges:start -->)[\s\S]*(<!-- charges:end -->)/,
+    `$1\n\n${chargesByPackage(measured)}\n\n$2`,
+  );

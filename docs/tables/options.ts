@@ -1,23 +1,104 @@
 /**
- * Writes the table of the guide "Options" from `src/options/option-table.ts`, which has the names, methods and
- * defaults. Only types, meanings and defaults from the environment are written here.
+ * The guides "Options" from `src/options/option-table.ts`, which has the names, methods and defaults. Only types,
+ * meanings, pages and defaults from the environment are written here.
  */
-import { readFile, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { type Method, methods } from '../src/options/methods.ts';
-import { isName } from '../src/options/option-names.ts';
-import { type Option, type OptionName, optionTable } from '../src/options/option-table.ts';
-
-const page = path.join(import.meta.dirname, 'guides', 'options.md');
-const [start, end] = ['<!-- options:start -->', '<!-- options:end -->'];
+import { type Method, methods } from '../../src/options/methods.ts';
+import { isName } from '../../src/options/option-names.ts';
+import { type Option, type OptionName, optionTable } from '../../src/options/option-table.ts';
+import { toTable } from './section.ts';
 
 interface Text {
   /** The type without `null`. */
   readonly type: string;
   readonly meaning: string;
+  /** What else its heading says, in sentences. */
+  readonly more?: string;
   /** The default of an option for which the table has none. */
   readonly default?: string;
 }
+
+/** The pages that describe options, and the options of each in their order. */
+export const optionPages = {
+  'options-connection': [
+    'apiKey',
+    'baseURL',
+    'gateway',
+    'organization',
+    'project',
+    'headers',
+    'defaultHeaders',
+    'query',
+    'defaultQuery',
+    'extraBody',
+    'path',
+    'method',
+    'body',
+    'stream',
+    'fetch',
+    'fetchOptions',
+    'dangerouslyAllowBrowser',
+  ],
+  'options-charges': [
+    'maxRetries',
+    'retryUnknownOutcome',
+    'retryBudget',
+    'idempotency',
+    'idempotencyKey',
+    'fallback',
+    'fallbackOn',
+    'onFallback',
+    'budget',
+    'limits',
+    'concurrency',
+    'batchSize',
+    'maxChatCompletions',
+    'maxCalls',
+  ],
+  'options-limits': [
+    'timeout',
+    'firstByteTimeout',
+    'idleTimeout',
+    'chunkTimeout',
+    'totalTimeout',
+    'taskTimeout',
+    'pollTimeout',
+    'signal',
+    'maxEventBytes',
+    'maxResponseBytes',
+    'maxAge',
+  ],
+  'options-tasks': [
+    'callId',
+    'ledger',
+    'onUnknown',
+    'onSubmitted',
+    'onUpdate',
+    'interval',
+    'maxPollsPerSecond',
+    'maxConsecutiveErrors',
+    'bodyFormat',
+    'variant',
+    'resultURL',
+  ],
+  'options-results': [
+    'structuredOutput',
+    'onTruncated',
+    'partial',
+    'validation',
+    'onDrift',
+    'afterCompletion',
+    'onContent',
+    'onProgress',
+    'onUploadProgress',
+    'observer',
+    'onRequest',
+    'onResponse',
+    'logger',
+    'logLevel',
+  ],
+} as const satisfies Readonly<Record<string, readonly OptionName[]>>;
+
+export type OptionPage = keyof typeof optionPages;
 
 const ms = 'ms';
 const callback = 'function';
@@ -28,12 +109,14 @@ const texts: Readonly<Record<OptionName, Text>> = {
     default: '`GATEWAY_API_KEY`',
     meaning:
       'Bearer key, or a function that returns it, called for each attempt; `null` if [your own server](your-own-server.md) adds the key',
+    more: "If it is missing, calls reject and creating the client doesn't. A function is called once more after a 401. Quotes and `Bearer ` around a key are removed with a warning.",
   },
   baseURL: {
     type: 'string',
     default: '`GATEWAY_BASE_URL`',
     meaning:
       '[URL of the gateway](gateways.md#base-urls), with or without a version. In a browser, also a path such as `/api`',
+    more: 'There is no default host.',
   },
   gateway: {
     type: '`"auto"`, a name or a profile',
@@ -45,11 +128,13 @@ const texts: Readonly<Record<OptionName, Text>> = {
   maxRetries: {
     type: '0 to 100',
     meaning: 'Retries per call, as its [charge class](retries-and-charges.md) allows',
+    more: '`0` turns retries off; a request that a gateway rejected because of its format is still sent once in another one, uncharged.',
   },
   timeout: {
     type: ms,
     meaning:
       'Limit of one attempt: until the end of the response, the headers of a stream, or the first byte of a download. In waits, the limit of the whole wait, with its submission if there is one; `null` for none',
+    more: 'Gateways finish and bill a call whose client has disconnected, so only reads are repeated after it.',
   },
   firstByteTimeout: { type: ms, meaning: "From a stream's headers to its first byte" },
   idleTimeout: {
@@ -64,25 +149,29 @@ const texts: Readonly<Record<OptionName, Text>> = {
     type: ms,
     meaning:
       'One request with all its attempts, until the end of the response or stream, or of the task of an image',
+    more: 'It includes the pauses between attempts, the wait for `limits` and for a ledger.',
   },
   retryUnknownOutcome: {
     type: 'boolean',
     default: 'by operation',
     meaning:
       'Whether to [retry after an unknown outcome](retries-and-charges.md#change-the-rules); `true` may charge twice',
+    more: '`false` applies the rule of images and videos to every call.',
   },
   idempotency: {
     type: '`{ header, honored }`',
     meaning: 'Sends an [idempotency key](retries-and-charges.md#change-the-rules)',
+    more: 'It also repeats calls with an unknown outcome, images and videos too: a gateway that ignores the header then charges twice. [Test it first](retries-and-charges.md#change-the-rules).',
   },
   idempotencyKey: {
     type: '1 to 255 visible ASCII characters',
     default: '`callId`',
-    meaning: 'That key',
+    meaning: 'The idempotency key of the call',
   },
   fallback: {
     type: 'list of models',
     meaning: '[Models to request](rate-limits.md#fallbacks) if the first cannot answer',
+    more: 'Of metered calls, both models may be billed after an unknown outcome.',
   },
   fallbackOn: { type: 'list of words', meaning: 'The reasons to request the next model' },
   onFallback: { type: callback, meaning: 'Called before the next model is requested' },
@@ -90,19 +179,23 @@ const texts: Readonly<Record<OptionName, Text>> = {
     type: '`"auto"` or a mode',
     meaning:
       '[How calls with a schema request JSON](structured-output.md#models-that-reject-a-schema)',
+    more: 'Without an effect in `responses.parse()` and `create()`.',
   },
   onTruncated: {
     type: '`"throw"`, `"warn"`, `"allow"`',
     meaning: 'If a stream ends without proof that it is complete',
+    more: '`"warn"` and `"allow"` return a cut response as complete.',
   },
   maxEventBytes: { type: '1024 to 2³⁰', meaning: 'Largest event of a stream' },
   maxResponseBytes: {
     type: '1024 to 536870888',
     meaning: 'Largest JSON or text response; files and streams are unlimited',
+    more: 'Beyond it, the call throws `UnexpectedResponseError`; it may have been charged.',
   },
   partial: {
     type: 'boolean',
     meaning: 'Keeps the response so far in `stream.partial` and `error.partial`',
+    more: '`false` keeps nothing, so a stream of any length takes little memory. Responses that are not streamed are kept.',
   },
   validation: {
     type: '`"tolerant"`, `"strict"`, `"off"`',
@@ -116,11 +209,13 @@ const texts: Readonly<Record<OptionName, Text>> = {
     type: '`"form"`, `"json"`',
     default: 'the profile\'s or `"form"`',
     meaning: '[Format of video submissions](video.md#submission-format)',
+    more: "Many gateways ignore `seconds` in JSON, and charge for the vendor's default length.",
   },
   budget: {
     type: '`{ limit }`',
     default: '`null`',
     meaning: '[Spending limit](costs.md#a-budget) in US dollars',
+    more: 'Also counts calls with an unknown outcome. It is kept in memory: for a limit over restarts, set `spent`.',
   },
   limits: {
     type: 'object',
@@ -130,12 +225,18 @@ const texts: Readonly<Record<OptionName, Text>> = {
     type: 'integer from 0, or `null`',
     meaning:
       '[Retries that all calls together may make](retries-and-charges.md#retries-of-a-client) while calls fail',
+    more: 'A retry takes one, after a timeout two, and five successes give one back.',
   },
   observer: {
     type: 'object or a list',
     meaning: '[Observes](debugging.md#observers) calls, attempts and results',
+    more: "An error that it throws is logged, and doesn't change the call.",
   },
-  onRequest: { type: callback, meaning: 'Called before each attempt, without keys' },
+  onRequest: {
+    type: callback,
+    meaning: 'Called before each attempt, without keys',
+    more: 'The body contains the prompt.',
+  },
   onResponse: { type: callback, meaning: 'Called after the response or failure of an attempt' },
   defaultHeaders: {
     type: 'object, pairs or `Headers`',
@@ -144,31 +245,47 @@ const texts: Readonly<Record<OptionName, Text>> = {
   headers: { type: 'object, pairs or `Headers`', meaning: 'Extra headers; `null` removes one' },
   defaultQuery: { type: 'object', meaning: 'Extra query parameters' },
   query: { type: 'object', meaning: 'Extra query parameters' },
-  extraBody: { type: 'object', meaning: 'Extra body fields' },
-  signal: { type: '`AbortSignal`', meaning: 'Cancels the call' },
+  extraBody: {
+    type: 'object',
+    meaning: 'Extra body fields',
+    more: 'They override other fields. The client reads them to recognize [text calls that make pictures](charges.md#text-calls-that-make-pictures).',
+  },
+  signal: {
+    type: '`AbortSignal`',
+    meaning: 'Cancels the call',
+    more: "An abort after the request was sent doesn't stop the gateway: the call may be charged.",
+  },
   callId: {
     type: 'string',
     default: 'random',
     meaning: 'Id of the call in errors, logs and ledgers',
+    more: 'With a `ledger` it is required, and belongs to one submission: the same `callId` with other parameters throws `InvalidInputError`, and nothing is sent. Files count only by their field, so new bytes under an old `callId` are the old call.',
   },
   taskTimeout: {
     type: ms,
     meaning:
       'Limit of the wait for [images that are made as tasks](images-and-files.md#images-that-are-made-as-tasks)',
   },
-  onSubmitted: { type: callback, meaning: "Receives the task's handle before the first poll" },
+  onSubmitted: {
+    type: callback,
+    meaning: "Receives the task's handle before the first poll",
+    more: "It is awaited. If it throws, the call's error has the handle as `ref`.",
+  },
   ledger: {
     type: 'ledger',
     meaning:
       'Submits each `callId` once, even after a crash: images and [videos](video.md#ledgers)',
+    more: 'Needs `callId`. Without a ledger, a submission whose response is lost leaves no handle.',
   },
   onUnknown: {
     type: '`"fail"`, `"resubmit"`, `"settle"`',
     meaning: 'If the ledger does not know whether a submission was accepted',
+    more: '`"resubmit"` may pay twice; `"settle"` submits again only if the usage log proves that nothing was charged.',
   },
   interval: {
     type: 'ms or `{ first, min, max, factor, jitter }`',
     meaning: '[Pause between polls](video.md#polling), in milliseconds',
+    more: 'The smallest pause is 250 ms.',
   },
   pollTimeout: { type: ms, meaning: 'Limit of one attempt of a poll' },
   maxConsecutiveErrors: {
@@ -178,7 +295,11 @@ const texts: Readonly<Record<OptionName, Text>> = {
   onUpdate: { type: callback, meaning: 'Called when a poll found a change' },
   maxPollsPerSecond: { type: '0.001 to 100000', meaning: 'Polls of all tasks per second' },
   concurrency: { type: '1 or more', meaning: 'Calls at the same time' },
-  batchSize: { type: '1 or more', meaning: 'Inputs per request' },
+  batchSize: {
+    type: '1 or more',
+    meaning: 'Inputs per request',
+    more: 'Each request is billed by itself.',
+  },
   onProgress: { type: callback, meaning: 'Called after each call' },
   maxChatCompletions: { type: '1 to 1000000', meaning: 'Completions of a run with tools' },
   afterCompletion: { type: callback, meaning: 'Called after each completion and its tools' },
@@ -204,6 +325,7 @@ const texts: Readonly<Record<OptionName, Text>> = {
     type: callback,
     default: 'global `fetch`',
     meaning: "Another `fetch`, such as undici's",
+    more: 'Its errors prove that nothing was sent only if they name the gateway. It sees keys and prompts.',
   },
   fetchOptions: {
     type: 'object',
@@ -213,16 +335,19 @@ const texts: Readonly<Record<OptionName, Text>> = {
     type: 'object',
     default: '`console`',
     meaning: '[Logging](debugging.md): `console`, pino, winston, bunyan or consola',
+    more: 'An error that it throws is ignored.',
   },
   logLevel: {
     type: 'level',
     default: '`GATEWAY_LOG` or `"warn"`',
     meaning: 'The least severe level that is logged',
+    more: '`"info"` logs each attempt, `"debug"` also the gateway\'s error messages, which may quote a prompt.',
   },
   dangerouslyAllowBrowser: {
     type: 'boolean',
     default: '`false`',
     meaning: 'Allows an `apiKey` string in a browser',
+    more: 'Every visitor of the page can then read the key.',
   },
 };
 
@@ -295,24 +420,66 @@ function describeDefault(options: readonly Option[], text: Text): string {
   ].join('; ');
 }
 
-/** Returns the rows of the table, without the padding of the formatter. */
-export function optionRows(): string {
-  const rows = Object.entries<Option | readonly Option[]>(optionTable).map(([name, entry]) => {
-    if (!isName(name)) throw new Error(`${name} is no option.`);
-    const options = [entry].flat();
-    const text = texts[name];
-    const type = options.every((option) => acceptsNull(option, name))
-      ? `${text.type} or \`null\``
-      : text.type;
-    const where = describePlaces(options.flatMap((option) => option.methods));
-    return [`\`${name}\``, where, type, describeDefault(options, text), text.meaning];
-  });
-  const table = [['Name', 'Where', 'Type', 'Default', 'Meaning'], Array(5).fill('---'), ...rows];
-  return table.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+interface Described {
+  readonly type: string;
+  readonly where: string;
+  readonly default: string;
+  readonly meaning: string;
+  readonly more: string | undefined;
 }
 
-if (import.meta.main) {
-  const guide = await readFile(page, 'utf8');
-  const [before, after] = [guide.split(start)[0], guide.split(end)[1]];
-  await writeFile(page, `${before}${start}\n\n${optionRows()}\n\n${end}${after}`);
+function describe(name: OptionName): Described {
+  const entry: Option | readonly Option[] = optionTable[name];
+  const options = [entry].flat();
+  const text = texts[name];
+  const hasNull = /`null`/.test(text.type) || !options.every((option) => acceptsNull(option, name));
+  return {
+    type: hasNull ? text.type : `${text.type} or \`null\``,
+    where: describePlaces(options.flatMap((option) => option.methods)),
+    default: describeDefault(options, text),
+    meaning: text.meaning,
+    more: text.more,
+  };
+}
+
+const names = (): readonly OptionName[] => Object.keys(optionTable).filter(isName);
+
+export const pageNames = [
+  'options-connection',
+  'options-charges',
+  'options-limits',
+  'options-tasks',
+  'options-results',
+] as const satisfies readonly OptionPage[];
+
+function pageOf(name: OptionName): OptionPage {
+  const found = pageNames.find((page) => {
+    const listed: readonly OptionName[] = optionPages[page];
+    return listed.includes(name);
+  });
+  if (found === undefined) throw new Error(`Add ${name} to a page of docs/tables/options.ts.`);
+  return found;
+}
+
+/** Every option with a link to its heading, its type and its default. */
+export function optionsIndex(): string {
+  const rows = names().map((name) => {
+    const { type, default: usual } = describe(name);
+    return [`[\`${name}\`](${pageOf(name)}.md#${name.toLowerCase()})`, type, usual];
+  });
+  return toTable(['Name', 'Type', 'Default'], rows);
+}
+
+/** The options of a page, with a heading for each. */
+export function optionHeadings(page: OptionPage): string {
+  return optionPages[page]
+    .map((name) => {
+      const { type, where, default: usual, meaning, more } = describe(name);
+      return [
+        `## \`${name}\``,
+        [`${meaning}.`, more].filter(Boolean).join(' '),
+        [`- Type: ${type}`, `- Default: ${usual}`, `- Where: ${where}`].join('\n'),
+      ].join('\n\n');
+    })
+    .join('\n\n');
 }

@@ -14,7 +14,7 @@ const guide = readFileSync(join(root, 'docs/guides/options.md'), 'utf8');
 
 /** The types of the options in the guide. */
 const types = new Map(
-  [...guide.matchAll(/^\| `(\w+)` +\|[^|]+\| ((?:[^|\\]|\\.)+?) +\|/gm)].map(([, name, type]) => [
+  [...guide.matchAll(/^\| \[`(\w+)`\]\S+ +\| ((?:[^|\\]|\\.)+?) +\|/gm)].map(([, name, type]) => [
     name ?? '',
     type ?? '',
   ]),
@@ -122,7 +122,8 @@ function find(name: OptionName, type: string): Samples {
 /** Returns values of an option, by its type in the guide. `null` is valid if the guide says so. */
 export function samplesOf(name: OptionName): Samples {
   const type = types.get(name);
-  if (type === undefined) throw new Error(`The guide has no option ${name}; run docs/options.ts.`);
+  if (type === undefined)
+    throw new Error(`The guide has no option ${name}; run docs/tables/write.ts.`);
   const { valid, invalid } = find(name, type.replace(/ or `null`$/, ''));
   return type.endsWith('or `null`') ? { valid: [...valid, null], invalid } : { valid, invalid };
 }
