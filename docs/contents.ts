@@ -1,42 +1,70 @@
-/** The guides in reading order. A test fails if a page is missing. */
+/** The guides in the order of a day's work. A test fails if a page is missing. */
 export const groups: readonly { readonly text: string; readonly pages: readonly string[] }[] = [
   {
-    text: 'First steps',
+    text: 'Begin',
     pages: [
       'guides/getting-started',
+      'guides/charges',
+      'guides/recipes',
       'guides/from-openai',
       'guides/from-google-genai',
-      'guides/streaming',
-      'guides/errors',
-      'guides/gateways',
-      'guides/compatibility',
-      'guides/options',
-      'guides/operations',
     ],
   },
   {
-    text: 'Text',
-    pages: ['guides/structured-output', 'guides/responses', 'guides/frameworks'],
-  },
-  {
-    text: 'Media',
-    pages: ['guides/images-and-files', 'guides/video', 'guides/many-machines'],
-  },
-  {
-    text: 'Money and limits',
-    pages: ['guides/retries-and-charges', 'guides/costs', 'guides/rate-limits'],
-  },
-  {
-    text: 'In an app',
+    text: 'Build',
     pages: [
-      'guides/in-production',
-      'guides/runtimes',
+      'guides/streaming',
+      'guides/structured-output',
+      'guides/responses',
+      'guides/images-and-files',
+      'guides/video',
+      'guides/operations',
+      'guides/frameworks',
       'guides/your-own-server',
       'guides/testing',
-      'guides/debugging',
     ],
   },
-  { text: 'In a terminal', pages: ['guides/command-line', 'guides/mcp'] },
+  {
+    text: 'Run',
+    pages: [
+      'guides/in-production',
+      'guides/retries-and-charges',
+      'guides/costs',
+      'guides/rate-limits',
+      'guides/many-machines',
+      'guides/runtimes',
+      'guides/environment-and-files',
+      'guides/what-is-stored',
+    ],
+  },
+  {
+    text: 'When something is wrong',
+    pages: [
+      'guides/errors',
+      'guides/error-classes',
+      'guides/debugging',
+      'guides/limits-of-the-promises',
+    ],
+  },
+  {
+    text: 'Gateways',
+    pages: ['guides/gateways', 'guides/compatibility'],
+  },
+  {
+    text: 'Options',
+    pages: [
+      'guides/options',
+      'guides/options-connection',
+      'guides/options-charges',
+      'guides/options-limits',
+      'guides/options-tasks',
+      'guides/options-results',
+    ],
+  },
+  {
+    text: 'In a terminal',
+    pages: ['guides/command-line', 'guides/command-line-options', 'guides/mcp'],
+  },
   { text: 'The project', pages: ['VERSIONS', 'SECURITY'] },
   {
     text: 'For contributors',

@@ -236,7 +236,8 @@ export class UnsupportedByGatewayError extends APIError {
 
 /**
  * The gateway responded with a redirect. The client follows redirects only for `GET` requests, because a paid
- * request must not be sent twice. The usual cause is a wrong `baseURL`.
+ * request must not be sent twice, and reads the file that a redirect of speech leads to. The usual cause is a wrong
+ * `baseURL`.
  *
  * `outcome` is `rejected` for a 307 or 308, and for a 301 or 302 that only changes the origin. Otherwise it is
  * `unknown`, because the redirect may lead to the result of the work.
