@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-export const root = path.join(import.meta.dirname, '../..');
+const root = path.join(import.meta.dirname, '../..');
 
 /** A part of a document that a script writes, between `<!-- name:start -->` and `<!-- name:end -->`. */
 export interface Section {
