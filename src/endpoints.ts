@@ -22,6 +22,9 @@ export type ResponseKind = 'json' | 'text' | 'events' | 'binary';
  */
 export type ChargeClass = 'free' | 'metered' | 'charged';
 
+/** What an operation does with a video task: it creates one, or reads one by its id. */
+export type TaskRole = 'creates' | 'reads';
+
 /** One operation of the service. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST';
@@ -32,6 +35,8 @@ export interface Endpoint {
   readonly bodies: readonly BodyKind[];
   readonly responses: readonly ResponseKind[];
   readonly charge: ChargeClass;
+  /** Set if its responses describe a task. A failed task is then a valid response. */
+  readonly task?: TaskRole;
 }
 
 /** An operation whose fields have literal types. */
@@ -101,12 +106,25 @@ export const endpoints = {
     ['multipart'],
     ['json', 'text'],
   ),
-  'videos.create': post('charged', '/v1/videos', ['multipart', 'json'], ['json']),
-  'videos.retrieve': get('/v1/videos/{task_id}', 'json'),
-  'videos.downloadContent': get('/v1/videos/{task_id}/content', 'binary'),
-  'videos.remix': post('charged', '/v1/videos/{video_id}/remix', ['multipart', 'json'], ['json']),
-  'videos.retrieveFromVendor': get('/{vendor_prefix}/v1/videos/text2video/{task_id}', 'json'),
+  'videos.create': {
+    ...post('charged', '/v1/videos', ['multipart', 'json'], ['json']),
+    task: 'creates',
+  },
+  'videos.retrieve': { ...get('/v1/videos/{task_id}', 'json'), task: 'reads' },
+  'videos.downloadContent': { ...get('/v1/videos/{task_id}/content', 'binary'), task: 'reads' },
+  'videos.remix': {
+    ...post('charged', '/v1/videos/{video_id}/remix', ['multipart', 'json'], ['json']),
+    task: 'creates',
+  },
+  'videos.retrieveFromVendor': {
+    ...get('/{vendor_prefix}/v1/videos/text2video/{task_id}', 'json'),
+    task: 'reads',
+  },
 } as const;
+
+/** Returns the row of an operation; `undefined` for a call by path. */
+export const findEndpoint = (operation: string): Endpoint | undefined =>
+  Object.entries<Endpoint>(endpoints).find(([name]) => name === operation)?.[1];
 
 /** The name of a documented operation, for example `"videos.create"`. */
 export type Operation = keyof typeof endpoints;

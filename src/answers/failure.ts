@@ -500,12 +500,6 @@ export function readPlainText(text: string): ErrorBody {
   return code === undefined ? page : { ...page, code, sentCode: code };
 }
 
-/**
- * Set if responses of a call describe a task, which the call creates or reads. A failed task is then a valid
- * response.
- */
-export type TaskRole = 'creates' | 'reads' | undefined;
-
 /** Returns the `data` of an object that reports no failure, in which some gateways wrap responses, or else the value. */
 export function unwrapData(value: unknown): unknown {
   const { data, success = true, code, error } = toFields(value);

@@ -1,7 +1,7 @@
 import { asSentence, quote, quoteValue } from '../answers/failure.ts';
 import { means } from '../answers/error-codes.ts';
 import { toFields } from '../answers/objects.ts';
-import type { ChargeClass } from '../endpoints.ts';
+import { type ChargeClass, findEndpoint } from '../endpoints.ts';
 import {
   APIConnectionError,
   APIConnectionTimeoutError,
@@ -95,9 +95,9 @@ function fixFor(
   if (/\/v1(beta)?\/v1(beta)?\//.test(url)) {
     return 'The path names its version twice: take it off the end of baseURL or off the path.';
   }
-  const { operation } = spec;
-  const usesTask = operation.startsWith('videos.') && operation !== 'videos.create';
-  if (usesTask) return 'Check the id, and that baseURL is the gateway that issued it.';
+  const endpoint = findEndpoint(spec.operation);
+  if (endpoint?.task !== undefined && endpoint.path.includes('{'))
+    return 'Check the id, and that baseURL is the gateway that issued it.';
   if (needsAPIVersion(url)) {
     return 'Azure needs the parameter api-version: add ?api-version=… to baseURL, or set defaultQuery.';
   }

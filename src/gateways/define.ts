@@ -1,6 +1,6 @@
 import { isObject } from '../answers/objects.ts';
 import { check } from '../options/check.ts';
-import { type Operation, endpoints } from '../endpoints.ts';
+import { endpoints, findEndpoint, type Operation } from '../endpoints.ts';
 import { UnsupportedByGatewayError } from '../errors/api-errors.ts';
 import type { JsonObject } from '../types.ts';
 import { checkProfile } from './check-profile.ts';
@@ -63,7 +63,7 @@ function readerFor(
   operation: Operation,
 ): ((answer: JsonObject, headers: Headers) => unknown) | undefined {
   const read = answers?.[operation];
-  if (video === undefined || !operation.startsWith('videos.')) return read;
+  if (video === undefined || findEndpoint(operation)?.task === undefined) return read;
   return (answer, headers) => readVideo(video, read?.(answer, headers) ?? answer);
 }
 

@@ -1,4 +1,3 @@
-import type { TaskRole } from '../answers/failure.ts';
 import { isObject } from '../answers/objects.ts';
 import { check } from '../options/check.ts';
 import {
@@ -9,6 +8,7 @@ import {
   type PathParameter,
   type ResponseKind,
   endpoints,
+  type TaskRole,
 } from '../endpoints.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { DescribedFailure } from '../errors/operation-errors.ts';
@@ -195,7 +195,7 @@ export interface CallSpec extends ResourceRules {
   readonly path: string;
   readonly query: QueryValues | undefined;
   readonly charge: ChargeClass;
-  readonly task: TaskRole;
+  readonly task: TaskRole | undefined;
   readonly accept: string;
   readonly json?: unknown;
   /** The name of the JSON body in error messages; absent if its fields are the parameters of the call. */
@@ -215,12 +215,6 @@ const accepted: Readonly<Record<ResponseKind, string>> = {
   binary: '*/*',
   events: 'text/event-stream',
 };
-
-/** Returns the task role of an operation. All video operations concern a task; the charged ones create it. */
-export function findTaskRole(operation: string, charge: ChargeClass): TaskRole {
-  if (!operation.startsWith('videos.')) return undefined;
-  return charge === 'charged' ? 'creates' : 'reads';
-}
 
 export function createSpec<Name extends Operation>(
   operation: Name,
@@ -243,7 +237,7 @@ export function createSpec<Name extends Operation>(
     path: fillPath((written ?? endpoint).path, request.params),
     query,
     charge,
-    task: operation.startsWith('videos.') ? findTaskRole(operation, charge) : undefined,
+    task: endpoint.task,
     accept: accepted[kind],
     options,
   };

@@ -8,10 +8,11 @@ import { check, checkFunction } from '../../options/check.ts';
 import type { FallbackModel, GatewayPolicy } from '../../options/options.ts';
 import { peek } from '../../options/snapshot.ts';
 import type { JsonObject } from '../../types.ts';
+import { methods } from '../../options/methods.ts';
 import { asksNextModel, mayPayTwice, reasonFor } from './reason.ts';
 
 /** Operations whose requests name a model that another one can replace. */
-const supported = /^(chat|responses|generate|images|audio)\.|^videos\.create$/;
+const supported: ReadonlySet<string> = new Set(methods.withFallback);
 
 export const fallback: Policy<'fallback' | 'fallbackOn' | 'onFallback'> = {
   name: 'fallback',
@@ -29,7 +30,7 @@ function sendWithModels<T>(next: Send, call: Call, plan: Plan<T>): Promise<OpenA
   const { fallback: models, fallbackOn, retryUnknownOutcome } = settings;
   if (models === null) return next(call, plan);
   const { operation, charge } = plan.spec;
-  if (plan.isFixed || !supported.test(operation)) return next(call, plan);
+  if (plan.isFixed || !supported.has(operation)) return next(call, plan);
   const { params } = plan;
   const isOwn = (options?.fallback ?? undefined) !== undefined;
   const same = models.findIndex(({ model }) => model === params['model']);

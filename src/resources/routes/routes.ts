@@ -2,7 +2,7 @@ import { readErrorInSuccess, readResponseEventError } from '../../answers/failur
 import { isObject, listObjects, getTag } from '../../answers/objects.ts';
 import { readValue, type ResponseSchema } from '../../answers/reader.ts';
 import { check } from '../../options/check.ts';
-import { type ChargeClass, endpoints } from '../../endpoints.ts';
+import { type ChargeClass, type Endpoint, endpoints, type TaskRole } from '../../endpoints.ts';
 import { explainSubmission } from '../../errors/operation-errors.ts';
 import type { AnswerFormat } from '../../calls/request.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
@@ -13,7 +13,6 @@ import {
   type RawRequestOptions,
   type RouteSpec,
   type RouteRequest,
-  findTaskRole,
 } from '../../http/request.ts';
 import { toWellFormedJSON, writeJSON } from '../../http/json.ts';
 import { chargeFor } from '../../http/outputs.ts';
@@ -63,13 +62,13 @@ function findOperation(
   method: string,
   path: string,
   paths: Readonly<Record<string, string>> = {},
-): readonly [name: string, charge: ChargeClass] {
-  for (const [name, endpoint] of Object.entries(endpoints)) {
+): readonly [name: string, charge: ChargeClass, task: TaskRole] {
+  for (const [name, endpoint] of Object.entries<Endpoint>(endpoints)) {
     const template = paths[name] ?? endpoint.path;
     if (endpoint.method === method && matchesTemplate(template, path))
-      return [name, endpoint.charge];
+      return [name, endpoint.charge, endpoint.task ?? 'reads'];
   }
-  return ['', repeatable.includes(method) ? 'free' : 'charged'];
+  return ['', repeatable.includes(method) ? 'free' : 'charged', 'reads'];
 }
 
 /** Characters that URL parsers drop or turn into a slash, which could hide `..`. */
@@ -124,10 +123,9 @@ function createRouteSpec(
   );
   const resolved = resolvePath(path, version);
   const [plainPath = ''] = resolved.split('?', 1);
-  const [operation, usual] = findOperation(method, plainPath, gateway?.profile.paths);
+  const [operation, usual, task] = findOperation(method, plainPath, gateway?.profile.paths);
   const [, model = plainPath] = /\/models\/([^:]+):\w+$/.exec(plainPath) ?? [];
   const charge = chargeFor(operation, usual, isMedia, options?.body, options?.extraBody, { model });
-  const task = findTaskRole(operation, charge) ?? 'reads';
   return {
     operation: `${method} ${plainPath}`,
     method,
