@@ -238,7 +238,7 @@ export const httpMutants: MutantsByFile = {
     { is: 'if (isTaken && isSuccess) {', becomes: 'if (false) {' },
   ],
   'http/outputs.ts': [
-    { is: "if (asks === undefined ? isMedia : asks(body)) return 'charged';", becomes: '' },
+    { is: "if (asks === undefined ? makesMedia : asks(body)) return 'charged';", becomes: '' },
     { is: 'const media = /^(image|audio|video|music)s?$/i;', becomes: 'const media = /^image$/;' },
   ],
   'http/responses/response-body.ts': [

@@ -112,7 +112,7 @@ export const streamMutants: MutantsByFile = {
     { is: 'if (hasContent(piece)) delete candidate.finishReason;', becomes: '' },
     { is: 'list.sort((a, b) => (a.index ?? 0) - (b.index ?? 0));', becomes: '' },
     { is: '&& last.thought === part.thought', becomes: '' },
-    { is: 'if (willContinue !== true) openCalls', becomes: 'if (false) openCalls' },
+    { is: '  if (willContinue === true) return;', becomes: '  return;' },
     {
       is: 'response.usageMetadata = mergeUsage(response.usageMetadata, piece.usageMetadata);',
       becomes: 'response.usageMetadata = piece.usageMetadata;',
