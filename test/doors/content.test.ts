@@ -738,6 +738,76 @@ describe('what the next request must repeat', () => {
   });
 });
 
+const history = (args: string) =>
+  ({
+    role: 'assistant',
+    tool_calls: [{ id: 'call_a', type: 'function', function: { name: 'f', arguments: args } }],
+  }) as const;
+const result = { role: 'tool', tool_call_id: 'call_a', content: 'ok' } as const;
+
+/** Ways to send a conversation with a call, whose arguments servers parse. */
+const senders: Readonly<Record<string, (client: Gateway, args: string) => PromiseLike<unknown>>> = {
+  'create()': (client, args) =>
+    client.chat.completions.create({ model: 'm', messages: [history(args), result] }),
+  'stream()': (client, args) =>
+    client.chat.completions.stream({ model: 'm', messages: [history(args), result] }).done(),
+  'runTools()': (client, args) =>
+    client.chat.completions
+      .runTools({ model: 'm', messages: [history(args), result], tools })
+      .done(),
+  'the AI SDK': (client, args) =>
+    createModelGateway({ client })('m').doGenerate({
+      prompt: [
+        {
+          role: 'assistant',
+          content: [{ type: 'tool-call', toolCallId: 'call_a', toolName: 'f', input: args }],
+        },
+      ],
+    }),
+};
+
+test.each(['', 'null', '{"n":1,"t":"lo'])(
+  'arguments %j in a conversation of responses are sent as {}',
+  async (args) => {
+    const { client, requests } = scripted([
+      json({ id: 'r', object: 'response', status: 'completed', output: [] }),
+    ]);
+
+    await client.responses.create({
+      model: 'm',
+      input: [{ type: 'function_call', call_id: 'call_a', name: 'f', arguments: args }],
+    });
+
+    expect(await requests[0]?.json()).toMatchObject({ input: [{ arguments: '{}' }] });
+  },
+);
+
+describe.each(Object.entries(senders))('arguments in a conversation, by %s', (_, send) => {
+  test.each([
+    ['', '{}'],
+    [' \n', '{}'],
+    ['null', '{}'],
+    ['{"n":1,"t":"lo', '{}'],
+    ['n = 1', '{}'],
+    ['{"n": 1}', '{"n": 1}'],
+    ['[1]', '[1]'],
+  ])('%j are sent as %j', async (args, expected) => {
+    const { client, requests } = scripted([
+      whole({ choices: [choice({ content: 'Hi' }, 'stop')] }),
+    ]);
+
+    await send(client, args);
+
+    expect(await requests[0]?.json()).toMatchObject({
+      messages: expect.arrayContaining([
+        expect.objectContaining({
+          tool_calls: [expect.objectContaining({ function: { name: 'f', arguments: expected } })],
+        }),
+      ]),
+    });
+  });
+});
+
 const looks = ['look', 'roll'].map((name) =>
   tool({
     name,

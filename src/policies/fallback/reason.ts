@@ -6,7 +6,7 @@ import type { FallbackReason } from '../../options/options.ts';
 import { isModelMissing, isProviderRefusal } from '../../http/classify.ts';
 import { notAResponse } from '../../http/responses/foreign-response.ts';
 import type { FailedAttempt } from '../../http/retry.ts';
-import { namelessCall } from '../../structured/nameless-calls.ts';
+import { namelessCall } from '../../structured/calls.ts';
 
 /** Messages about the caller's parameters, which may mention the model too. */
 const parameterText = /parameter|\bvalue\b/i;

@@ -1,4 +1,4 @@
-import { noArguments, repairArguments } from './call-repair.ts';
+import { repairArguments } from './call-repair.ts';
 import {
   continuesMessage,
   hasNamelessCall,
@@ -30,7 +30,7 @@ import type {
   CompletionUsage,
 } from './types.ts';
 import { addCallPiece, type OpenCall, findPosition, ToolCallAssembler } from './tool-calls.ts';
-import { namelessCall } from '../../structured/nameless-calls.ts';
+import { namelessCall, noArguments } from '../../structured/calls.ts';
 import type { StreamProgress, StreamProtocol } from '../../streams/protocol.ts';
 import { normalizeValue, type ResponseSchema } from '../../answers/reader.ts';
 

@@ -1,9 +1,6 @@
 import { hasValue, isObject, parseJSON } from '../../answers/objects.ts';
 import { parsePartialJSON } from '../../structured/json.ts';
-import { isMissing } from '../../structured/nameless-calls.ts';
-
-/** The JSON text of empty arguments. */
-export const noArguments = '{}';
+import { isMissing } from '../../structured/calls.ts';
 
 /** Returns whether arguments are a complete JSON object. */
 export function areArgumentsComplete(text: unknown): text is string {

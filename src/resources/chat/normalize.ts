@@ -4,10 +4,9 @@ import {
   CallIds,
   findHalves,
   isCut,
-  noArguments,
   repairArguments,
 } from './call-repair.ts';
-import { isHollowCall, isMissing, isNamelessCall } from '../../structured/nameless-calls.ts';
+import { isHollowCall, isMissing, isNamelessCall, noArguments } from '../../structured/calls.ts';
 import {
   fill,
   hasValue,

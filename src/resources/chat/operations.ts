@@ -1,4 +1,4 @@
-import { isObject, isText, listObjects, parseJSON } from '../../answers/objects.ts';
+import { isObject, listObjects } from '../../answers/objects.ts';
 import type { OutputRules } from '../../calls/plan.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import { jsonAnswer } from '../../calls/response.ts';
@@ -9,8 +9,7 @@ import type { RequestOptions } from '../../options/options.ts';
 import { peek } from '../../options/snapshot.ts';
 import { eventAnswer } from '../../streams/open-stream.ts';
 import type { Stream } from '../../streams/stream.ts';
-import type { JsonObject } from '../../types.ts';
-import { noArguments } from './call-repair.ts';
+import { withJSON } from '../../structured/calls.ts';
 import { deliverWithChoices } from './delivery.ts';
 import { readParts } from './normalize.ts';
 import type { ChatCompletionCreateParamsBase } from './params.ts';
@@ -46,13 +45,6 @@ function toRequestMessage(message: unknown): unknown {
   }
   if (isObject(sent['function_call'])) sent['function_call'] = withJSON(sent['function_call']);
   return sent;
-}
-
-/** Returns a call with arguments that are JSON. vLLM and llama.cpp refuse a conversation with others. */
-function withJSON(called: JsonObject): JsonObject {
-  const { arguments: text } = called;
-  if (!isText(text) || parseJSON(text) !== undefined) return called;
-  return { ...called, arguments: noArguments };
 }
 
 /**

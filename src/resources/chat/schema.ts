@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../types.ts';
-import { namelessCall } from '../../structured/nameless-calls.ts';
+import { namelessCall } from '../../structured/calls.ts';
 import { hasValue, isObject, listObjects, toFields } from '../../answers/objects.ts';
 import type { ChatCompletionFunctionCall } from './params.ts';
 import type {

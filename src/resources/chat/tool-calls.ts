@@ -6,7 +6,6 @@ import {
   findHalves,
   isCut,
   isSameJSON,
-  noArguments,
   repairArguments,
 } from './call-repair.ts';
 import type { ChatCompletionChunkToolCall } from './types.ts';
@@ -15,7 +14,8 @@ import {
   isHollowCall,
   isMissing,
   isNamelessCall,
-} from '../../structured/nameless-calls.ts';
+  noArguments,
+} from '../../structured/calls.ts';
 
 const textFields = ['arguments', 'input'] as const;
 type CalledText = (typeof textFields)[number];

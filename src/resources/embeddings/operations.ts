@@ -1,4 +1,4 @@
-import { errorMessage, listObjects, toFields } from '../../answers/objects.ts';
+import { errorMessage, listObjects, parseJSON, toFields } from '../../answers/objects.ts';
 import { check, checkInteger, checkModel, shown } from '../../options/check.ts';
 import { checkParams } from '../../options/parameters.ts';
 import { UnexpectedResponseError } from '../../errors/api-errors.ts';
@@ -185,6 +185,12 @@ export async function createMany(
   const failed: FailedEmbeddings[] = [];
   let model = '';
   let done = 0;
+  /** Adds the vectors and the tokens of a response. */
+  const add = (start: number, answer: Pick<VectorsAnswer, 'data' | 'usage'>): void => {
+    for (const { index, embedding } of answer.data) vectors[start + index] = embedding;
+    usage.prompt_tokens += answer.usage.prompt_tokens;
+    usage.total_tokens += answer.usage.total_tokens;
+  };
   /** The first failure and its source. */
   let failure: { readonly source: string; readonly error: unknown } | undefined;
 
@@ -225,17 +231,17 @@ export async function createMany(
     if ('error' in batch) {
       const { error } = batch;
       failed.push({ start, end, error });
-      const { data } = toFields(error instanceof UnexpectedResponseError ? error.data : undefined);
-      const kept = listObjects(data).filter(isDecoded);
-      for (const { index, embedding } of kept) vectors[start + index] = embedding;
+      const answer = UnexpectedResponseError.isInstance(error)
+        ? [error.data, parseJSON(error.body ?? '')].find(isPartial)
+        : undefined;
+      const kept = listObjects(answer?.data).filter(isDecoded);
+      if (answer !== undefined) add(start, { ...answer, data: kept });
       failure ??= { source: `the request for inputs ${start} to ${end - 1}`, error };
       continue;
     }
     const { answer } = batch;
-    for (const { index, embedding } of answer.data) vectors[start + index] = embedding;
+    add(start, answer);
     model ||= answer.model;
-    usage.prompt_tokens += answer.usage.prompt_tokens;
-    usage.total_tokens += answer.usage.total_tokens;
     done += end - start;
     try {
       await onProgress?.({ done, total: inputs.length, usage: { ...usage } });
@@ -259,6 +265,13 @@ export async function createMany(
     advice: `${received.length} of ${vectors.length} vectors were received and are in error.vectors; embed only the other inputs again.`,
     cause: error,
   });
+}
+
+/** Returns whether a value is a response of which some vectors are broken. */
+function isPartial(value: unknown): value is Omit<VectorsAnswer, 'data'> & { data: unknown } {
+  const { data, usage } = toFields(value);
+  const { prompt_tokens: input, total_tokens: total } = toFields(usage);
+  return Array.isArray(data) && typeof input === 'number' && typeof total === 'number';
 }
 
 /** Returns whether an item of a response has a decoded vector. */

@@ -20,7 +20,7 @@ import {
 } from '../../answers/objects.ts';
 import type { JsonObject } from '../../types.ts';
 import { readValue } from '../../answers/reader.ts';
-import { isHollowCall, isNamelessCall, namelessCall } from '../../structured/nameless-calls.ts';
+import { isHollowCall, isNamelessCall, namelessCall } from '../../structured/calls.ts';
 
 const responseFields = new Set(['candidates', 'usageMetadata']);
 const candidateFields = new Set(['content', 'index', 'citationMetadata']);

@@ -17,7 +17,7 @@ import {
   normalizeItems,
   toFields,
 } from '../../answers/objects.ts';
-import { isHollowCall, isNamelessCall, namelessCall } from '../../structured/nameless-calls.ts';
+import { isHollowCall, isNamelessCall, namelessCall } from '../../structured/calls.ts';
 import type { Fields, FieldsOf, ResponseSchema } from '../../answers/reader.ts';
 
 const functionCall: FieldsOf<FunctionCall> = {

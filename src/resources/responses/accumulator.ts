@@ -9,7 +9,7 @@ import {
 import { normalizeValue } from '../../answers/reader.ts';
 import type { StreamProgress } from '../../streams/protocol.ts';
 import type { JsonObject } from '../../types.ts';
-import { namelessCall } from '../../structured/nameless-calls.ts';
+import { namelessCall } from '../../structured/calls.ts';
 import { hasOutput, isHollow, isNamelessItem } from './output.ts';
 import { responseSchema, usageSchema } from './schema.ts';
 import type { ModelResponse, ResponseStreamEvent, ResponseUsage } from './types.ts';

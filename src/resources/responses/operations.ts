@@ -6,6 +6,7 @@ import { check, checkList, checkModel, checkText } from '../../options/check.ts'
 import { checkParams } from '../../options/parameters.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import { peek } from '../../options/snapshot.ts';
+import { withJSON } from '../../structured/calls.ts';
 import { eventAnswer } from '../../streams/open-stream.ts';
 import type { Stream } from '../../streams/stream.ts';
 import { explainFailure } from './errors.ts';
@@ -29,6 +30,10 @@ function toTool(tool: unknown): unknown {
   return { type: 'function', strict: null, ...tool['function'] };
 }
 
+/** Converts an item of the conversation. */
+const toInput = (item: unknown): unknown =>
+  isObject(item) && item['type'] === 'function_call' ? withJSON(item) : item;
+
 /** Checks parameters and returns the body of their request. */
 function createBody(params: ResponseCreateParamsBase, method: string): object {
   checkParams(method, params);
@@ -39,6 +44,7 @@ function createBody(params: ResponseCreateParamsBase, method: string): object {
   const format = toFields(text)['format'];
   return {
     ...params,
+    ...(Array.isArray(input) && { input: input.map(toInput) }),
     ...(isSet(format) && { text: { ...text, format: toTextFormat(format) } }),
     ...(Array.isArray(tools) && { tools: tools.map(toTool) }),
   };

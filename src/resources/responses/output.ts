@@ -1,5 +1,5 @@
 import { hasValue, isObject, listObjects, normalizeItems } from '../../answers/objects.ts';
-import { isHollowCall, isNamelessCall } from '../../structured/nameless-calls.ts';
+import { isHollowCall, isNamelessCall } from '../../structured/calls.ts';
 import type { JsonObject } from '../../types.ts';
 
 /** Returns the text or the refusal of a part. */

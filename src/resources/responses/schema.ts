@@ -8,7 +8,7 @@ import {
 } from '../../answers/objects.ts';
 import { type FieldsOf, numeric, type ResponseSchema } from '../../answers/reader.ts';
 import type { JsonObject } from '../../types.ts';
-import { namelessCall } from '../../structured/nameless-calls.ts';
+import { namelessCall } from '../../structured/calls.ts';
 import { isHollowItem, isNamelessItem, normalizeItem, outputText } from './output.ts';
 import type { ModelResponse, ResponseStreamEvent, ResponseUsage } from './types.ts';
 

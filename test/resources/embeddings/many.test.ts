@@ -211,6 +211,28 @@ describe('embeddings.createMany()', () => {
     expect(error.cause).toMatchObject({ body: expect.stringContaining('embedding') });
   });
 
+  test.each([
+    ['one vector is broken', (data: object[]) => [{ ...data[0], embedding: [null] }, data[1]], 3],
+    ['one vector is missing', (data: object[]) => [{ ...data[0], embedding: null }, data[1]], 3],
+    [
+      'no vector is whole',
+      (data: object[]) => data.map((item) => ({ ...item, embedding: null })),
+      2,
+    ],
+  ])('counts the tokens of a request of which %s', async (_, change, received) => {
+    const { client } = scripted([
+      (request) => numbered(request),
+      (request) => numbered(request, (data) => change(data).flatMap((item) => item ?? [])),
+    ]);
+
+    const error = await catchPartial(
+      client.embeddings.createMany({ model, input: texts(4) }, { batchSize: 2, concurrency: 1 }),
+    );
+
+    expect(error.usage).toEqual(usageFor(4));
+    expect(error.vectors.filter((vector) => vector !== undefined)).toHaveLength(received);
+  });
+
   test('retries each request as create() does', async () => {
     const { client, emulator } = emulated();
     emulator.fail({ fault: { type: 'error', status: 503 } });

@@ -240,7 +240,10 @@ function convertToolCall(part: LanguageModelV4ToolCallPart): ChatCompletionMessa
   const signed = typeof signature === 'string' && {
     extra_content: { google: { thought_signature: signature } },
   };
-  const called = { name: toolName, arguments: encodeArguments(input) };
+  // If the AI SDK could not parse a call, its input is the text of the model. The client sends `{}` in place of text
+  // that is not JSON.
+  const text = typeof input === 'string' ? input : JSON.stringify(input ?? {});
+  const called = { name: toolName, arguments: text };
   return {
     id: toolCallId,
     type: 'function',
@@ -248,20 +251,6 @@ function convertToolCall(part: LanguageModelV4ToolCallPart): ChatCompletionMessa
     ...extraFields(providerOptions),
     ...signed,
   };
-}
-
-/**
- * Encodes arguments as JSON. If the AI SDK could not parse a call, its input is the unparsed text of the model, which
- * the error message in the result of the call repeats.
- */
-function encodeArguments(input: unknown): string {
-  if (typeof input !== 'string') return JSON.stringify(input ?? {});
-  try {
-    JSON.parse(input);
-    return input;
-  } catch {
-    return /^\s*[{[]/.test(input) ? '{}' : JSON.stringify(input);
-  }
 }
 
 const audioFormats: Readonly<Record<string, string>> = {
