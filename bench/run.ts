@@ -7,6 +7,7 @@
  *   npm run bench -- --check    measures only what gates need and writes nothing; fails when a gate
  *                               is missed that is not listed as missed, or got worse
  *   npm run bench -- --only calls,chunks    some parts, in either way; writes nothing
+ *   npm run bench -- --only bundle --save   replaces the figures of these parts, and writes what a whole run does
  *   npm run bench -- --built                measures the build that is there, without building
  */
 import { execFileSync } from 'node:child_process';
@@ -22,6 +23,7 @@ const { values: options } = parseArgs({
     check: { type: 'boolean', default: false },
     built: { type: 'boolean', default: false },
     only: { type: 'string' },
+    save: { type: 'boolean', default: false },
   },
 });
 prepare(options.built);
@@ -30,7 +32,7 @@ prepare(options.built);
 const { gates } = await import('./gates.ts');
 const { columnsFor, gatesFor, measurePart } = await import('./judge.ts');
 const { columns, packages } = await import('./lib/packages.ts');
-const { describeEnvironment, saveJSON, saveResult } = await import('./lib/results.ts');
+const { describeEnvironment, saveJSON, saveResult, withFormer } = await import('./lib/results.ts');
 const { parts } = await import('./parts.ts');
 const { figuresPicture } = await import('./report/picture.ts');
 const { figuresText, withFigures } = await import('./report/page.ts');
@@ -59,23 +61,30 @@ for (const part of parts.filter(({ name }) => wanted.includes(name))) {
 
 console.log(`\n${figuresTable(metrics)}\n\n${gatesTable(verdicts, metrics)}\n`);
 
-if (!options.check && options.only === undefined) {
-  const environment = await describeEnvironment(packages);
-  const gateResults = verdicts.map(({ gate, value, result }) => ({ ...gate, value, result }));
+if (!options.check && (options.only === undefined || options.save)) {
+  const own = { environment: await describeEnvironment(packages), metrics, verdicts, raw };
+  const all = options.only === undefined ? own : await withFormer(own);
+  const { environment } = all;
+  const gateResults = all.verdicts.map(({ gate, value, result }) => ({ ...gate, value, result }));
+  const saved = { environment, metrics: all.metrics, gates: gateResults, raw: all.raw };
   const files = [
-    await saveJSON('bench.json', { environment, metrics, gates: gateResults, raw }),
-    await saveResult('bench.svg', figuresPicture(metrics, environment)),
+    await saveJSON('bench.json', saved),
+    await saveResult('bench.svg', figuresPicture(all.metrics, environment)),
   ];
   const page = path.join(root, 'docs', 'bench.md');
-  const text = figuresText(metrics, verdicts, environment);
+  const text = figuresText(all.metrics, all.verdicts, environment);
   await writeFile(page, withFigures(await readFile(page, 'utf8'), text));
   const hasGrown = verdicts.some(
     ({ gate, result }) => gate.metric === 'install.own' && result !== 'met',
   );
   if (!hasGrown) {
-    await writeFile(readmeFile, withSize(await readFile(readmeFile, 'utf8'), metrics));
+    await writeFile(readmeFile, withSize(await readFile(readmeFile, 'utf8'), all.metrics));
   }
-  execFileSync('npx', ['--no-install', 'oxfmt', page], { cwd: root, stdio: 'inherit' });
+  execFileSync(process.execPath, ['docs/tables/write.ts'], { cwd: root, stdio: 'inherit' });
+  execFileSync('npx', ['--no-install', 'oxfmt', 'docs', 'README.md'], {
+    cwd: root,
+    stdio: 'inherit',
+  });
   console.log(`Written: ${[...files, 'docs/bench.md', 'README.md'].join(', ')}`);
 }
 

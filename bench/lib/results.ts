@@ -1,5 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Verdict } from '../judge.ts';
+import type { Metric } from './metric.ts';
 
 const bench = path.join(import.meta.dirname, '..');
 
@@ -53,4 +55,44 @@ export async function saveJSON(name: string, value: unknown): Promise<string> {
     name,
     lines.replaceAll(/[[{][^[\]{}]*[\]}]/g, (plain) => plain.replaceAll(/\s*\n\s*/g, ' ')),
   );
+}
+
+/** The results of a run. */
+interface Results {
+  readonly environment: Environment;
+  readonly metrics: readonly Metric[];
+  readonly verdicts: readonly Verdict[];
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+/** What `bench.json` holds. */
+interface Saved extends Omit<Results, 'verdicts'> {
+  readonly gates: readonly (Verdict['gate'] & Omit<Verdict, 'gate'>)[];
+}
+
+/** Adds the former results of the parts that this run has not measured, and their order. */
+export async function withFormer({ metrics, verdicts, raw }: Results): Promise<Results> {
+  const former: Saved = JSON.parse(
+    await readFile(path.join(resultsDirectory, 'bench.json'), 'utf8'),
+  );
+  const verdictsOfFormer = former.gates.map(({ value, result, ...gate }): Verdict => ({
+    gate,
+    value,
+    result,
+  }));
+  const measured = new Set(metrics.map(({ id }) => id));
+  const gateOrder = verdictsOfFormer.map(({ gate }) => gate.metric);
+  const kept = verdictsOfFormer.filter(({ gate }) => !measured.has(gate.metric));
+  const known = new Set(former.metrics.map(({ id }) => id));
+  return {
+    environment: former.environment,
+    metrics: [
+      ...former.metrics.map((metric) => metrics.find(({ id }) => id === metric.id) ?? metric),
+      ...metrics.filter(({ id }) => !known.has(id)),
+    ],
+    verdicts: [...kept, ...verdicts].toSorted(
+      (one, other) => gateOrder.indexOf(one.gate.metric) - gateOrder.indexOf(other.gate.metric),
+    ),
+    raw: { ...former.raw, ...raw },
+  };
 }
