@@ -56,7 +56,7 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
       'guides/options',
       'guides/options-connection',
       'guides/options-charges',
-      'guides/options-limits',
+      'guides/options-time',
       'guides/options-tasks',
       'guides/options-results',
     ],

@@ -54,7 +54,7 @@ export const optionPages = {
     'maxChatCompletions',
     'maxCalls',
   ],
-  'options-limits': [
+  'options-time': [
     'timeout',
     'firstByteTimeout',
     'idleTimeout',
@@ -447,7 +447,7 @@ const names = (): readonly OptionName[] => Object.keys(optionTable).filter(isNam
 export const pageNames = [
   'options-connection',
   'options-charges',
-  'options-limits',
+  'options-time',
   'options-tasks',
   'options-results',
 ] as const satisfies readonly OptionPage[];

@@ -1,4 +1,4 @@
-// Express 5. The page is in `public`, and its client has { apiKey: null, baseURL: '/api' }.
+// Express 5. The page is in `public`, and its client has { apiKey: null, baseURL: '/api', maxRetries: 0 }.
 import { pipeline } from 'node:stream';
 import express from 'express';
 import { handle } from './handler.ts';

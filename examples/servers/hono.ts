@@ -1,4 +1,4 @@
-// Hono, on Node. The page is in `public`, and its client has { apiKey: null, baseURL: '/api' }.
+// Hono, on Node. The page is in `public`, and its client has { apiKey: null, baseURL: '/api', maxRetries: 0 }.
 import { serve } from '@hono/node-server';
 import { serveStatic } from '@hono/node-server/serve-static';
 import { Hono } from 'hono';

@@ -572,8 +572,8 @@ export interface GatewayOptions extends SharedOptions {
    */
   logger?: Logger | undefined;
   /**
-   * The log level: `info` logs each attempt with its status, `debug` also the error messages of the gateway.
-   * Keys, prompts and bodies are never logged.
+   * The log level: `info` logs each attempt with its status, `debug` also the error messages of the gateway, which
+   * may quote a part of a prompt. Keys and bodies are never logged.
    * @defaultValue the environment variable `GATEWAY_LOG`, or `"warn"`
    */
   logLevel?: LogLevel | undefined;

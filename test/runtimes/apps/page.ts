@@ -2,7 +2,7 @@
 import { APIError, Gateway, GatewayError, type ImagesResponse } from 'model-gateway';
 
 // Next loads this on its server too.
-const client = new Gateway({ apiKey: null, baseURL: '/api', logLevel: 'off' });
+const client = new Gateway({ apiKey: null, baseURL: '/api', maxRetries: 0, logLevel: 'off' });
 
 /** The end of a call. */
 export interface Told {

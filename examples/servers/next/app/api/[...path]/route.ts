@@ -1,4 +1,4 @@
-// Next. The client of its pages has { apiKey: null, baseURL: '/api' }; handler.ts is beside `app`.
+// Next. The client of its pages has { apiKey: null, baseURL: '/api', maxRetries: 0 }; handler.ts is beside `app`.
 import { handle } from '@/handler';
 
 export { handle as POST };
