@@ -27,13 +27,19 @@ export const notResults = (...own: readonly RegExp[]): Pick<RegExp, 'test'> => {
   return { test: (name) => patterns.some((pattern) => pattern.test(name)) };
 };
 
-/** The nesting limit. */
-const deepest = 8;
+/** The nesting limit; gateways nest results less deeply. */
+export const deepestResult = 8;
+
+/** Parses a list or an object in JSON text: some gateways put the vendor's response into a text field. */
+export function parseNested(value: unknown): unknown {
+  const isNested = typeof value === 'string' && /^\s*[[{]/.test(value);
+  return isNested ? (parseJSON(value) ?? value) : value;
+}
 
 const isURL = (text: string): boolean => /^\s*(https?:|data:)/i.test(text);
 
 /** Returns the URLs anywhere in the parameters of a call. A gateway that repeats them has not made them. */
-export function listURLs(value: unknown, levels = deepest): readonly string[] {
+export function listURLs(value: unknown, levels = deepestResult): readonly string[] {
   if (typeof value === 'string') return isURL(value) ? [value.trim()] : [];
   if (levels === 0) return [];
   if (Array.isArray(value)) return value.flatMap((item) => listURLs(item, levels - 1));
@@ -43,12 +49,16 @@ export function listURLs(value: unknown, levels = deepest): readonly string[] {
 }
 
 /** Returns a copy of a response without the URLs that its call sent, also in JSON inside text. */
-export function withoutSent(value: unknown, sent: readonly string[], levels = deepest): unknown {
+export function withoutSent(
+  value: unknown,
+  sent: readonly string[],
+  levels = deepestResult,
+): unknown {
   if (sent.length === 0 || levels === 0) return value;
   if (typeof value === 'string') {
     if (sent.includes(value.trim())) return undefined;
-    const inner = /^\s*[[{]/.test(value) ? parseJSON(value) : undefined;
-    return inner === undefined ? value : withoutSent(inner, sent, levels - 1);
+    const inner = parseNested(value);
+    return inner === value ? value : withoutSent(inner, sent, levels - 1);
   }
   if (Array.isArray(value)) {
     return value.flatMap((item) => withoutSent(item, sent, levels - 1) ?? []);

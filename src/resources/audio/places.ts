@@ -1,6 +1,6 @@
 import { decodeBytes, decodeHex, isHex } from '../../answers/bytes.ts';
-import { isObject, isText, parseJSON, toFields, trimmedText } from '../../answers/objects.ts';
-import { notResults } from '../../answers/result-places.ts';
+import { isObject, isText, toFields, trimmedText } from '../../answers/objects.ts';
+import { deepestResult, notResults, parseNested } from '../../answers/result-places.ts';
 import type { JsonObject } from '../../types.ts';
 
 /*
@@ -20,9 +20,6 @@ const urlFields =
 
 const otherFields = notResults(/subtitle|voice|stream_?url$/i);
 
-/** The nesting limit; gateways nest audio less deeply. */
-const deepest = 8;
-
 /** The shortest text in a field of an uncertain name that counts as bytes; shorter ones may be words or ids. */
 const shortest = 64;
 
@@ -37,11 +34,10 @@ const isBytes: Read = (name, text) =>
 
 const isAddress: Read = (name, text) => urlFields.test(name) && isURL(text);
 
-function collect(value: unknown, name: string, read: Read, levels = deepest): string[] {
+function collect(value: unknown, name: string, read: Read, levels = deepestResult): string[] {
   if (typeof value === 'string') {
-    // Some gateways put the vendor's response into a text field.
-    const inner = /^\s*[[{]/.test(value) ? parseJSON(value) : undefined;
-    if (inner !== undefined && levels > 0) return collect(inner, name, read, levels - 1);
+    const inner = parseNested(value);
+    if (inner !== value && levels > 0) return collect(inner, name, read, levels - 1);
     return isText(value) && read(name, value) ? [value.trim()] : [];
   }
   if (levels === 0) return [];

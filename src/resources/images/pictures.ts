@@ -6,11 +6,15 @@ import {
   isText,
   unwrapLevels,
   listObjects,
-  parseJSON,
   toFields as fieldsOf,
   trimmedText,
 } from '../../answers/objects.ts';
-import { notResults, withoutSent } from '../../answers/result-places.ts';
+import {
+  deepestResult,
+  notResults,
+  parseNested,
+  withoutSent,
+} from '../../answers/result-places.ts';
 import type { JsonObject } from '../../types.ts';
 
 /*
@@ -29,9 +33,6 @@ const pictureAddress = /^\s*(https?:|data:image\/)/i;
 
 /** The shortest base64 text that counts as an image; shorter ones may be ids or signatures. */
 const shortestPicture = 256;
-
-/** The nesting limit; gateways nest images less deeply. */
-const deepestPicture = 8;
 
 const isBytes = (text: string): boolean =>
   text.length >= shortestPicture && !/[^\w+/=\r\n-]/.test(text) && readBase64(text) !== undefined;
@@ -123,12 +124,11 @@ function collect(
   value: unknown,
   name: string,
   find: FindPictures,
-  levels = deepestPicture,
+  levels = deepestResult,
 ): JsonObject[] {
   if (typeof value === 'string') {
-    // Some gateways put the vendor's response into a text field.
-    const inner = /^\s*[[{]/.test(value) ? parseJSON(value) : undefined;
-    if (inner !== undefined && levels > 0) return collect(inner, name, find, levels - 1);
+    const inner = parseNested(value);
+    if (inner !== value && levels > 0) return collect(inner, name, find, levels - 1);
     return isText(value) ? [...find(name, value)] : [];
   }
   if (levels === 0) return [];

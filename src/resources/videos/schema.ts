@@ -8,7 +8,6 @@ import {
   idText,
   isObject,
   listObjects,
-  parseJSON,
   readId,
   toFields,
   trimmedText,
@@ -27,7 +26,14 @@ import {
 } from '../../tasks/reading.ts';
 import type { VideoStatus, VideoTask } from './types.ts';
 import type { FieldsOf, ResponseSchema } from '../../answers/reader.ts';
-import { notResults, sentBy, rememberSent, withoutSent } from '../../answers/result-places.ts';
+import {
+  deepestResult,
+  notResults,
+  parseNested,
+  rememberSent,
+  sentBy,
+  withoutSent,
+} from '../../answers/result-places.ts';
 
 /** Returns the name of Google's operation. Names of other kinds are labels. */
 function findOperationName({ name }: JsonObject): string | undefined {
@@ -110,12 +116,6 @@ const contentPlaces = toPaths([
 const nonVideoTypes = /^(image|cover|thumbnail|poster|audio|text)/i;
 const imageFile = /\.(png|jpe?g|webp|gif|avif)$/i;
 
-/** Parses a list or an object that is encoded as JSON text. */
-function parseNested(value: unknown): unknown {
-  const isNested = typeof value === 'string' && /^\s*[[{]/.test(value);
-  return isNested ? (parseJSON(value) ?? value) : value;
-}
-
 /** Returns the values at a path, including those of every item of a list on it. */
 function valuesAt(owner: unknown, path: readonly string[]): readonly unknown[] {
   const value = parseNested(owner);
@@ -159,7 +159,7 @@ const videoFile = /\.(mp4|webm|mov|m4v|mkv)$/i;
 const shortestVideo = 256;
 
 /** Finds a video anywhere in the body of a completed task: a URL or bytes, by the path of the field or the file name. */
-function searchVideo(value: unknown, path: string, levels = 8): string | undefined {
+function searchVideo(value: unknown, path: string, levels = deepestResult): string | undefined {
   const inner = parseNested(value);
   if (typeof inner === 'string') {
     const url = toVideoURL(inner);
