@@ -28,6 +28,7 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
     text: 'Run',
     pages: [
       'guides/in-production',
+      'guides/shutting-down',
       'guides/retries-and-charges',
       'guides/costs',
       'guides/rate-limits',

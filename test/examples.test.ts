@@ -41,6 +41,8 @@ const expected: Readonly<Record<string, RegExp>> = {
   'raw-response': /200 application\/json\ntrue 1\n.*^true\n.*^object/ms,
   'run-tools':
     /calls get_weather\(.*\)\n.*celsius.*\n2 completions, \d+ tokens\n.*celsius.*\n4 turns/,
+  'shutting-down':
+    /Stopped: \w+Error: .*\nEverything is recorded: true\nThe next start has task_\w+, which is completed\.\n/,
   speech: /Saved .*fox\.mp3, \d{4,} bytes/,
   'speech-ffmpeg': /brown fox[\s\S]*(Played it|Could not play it)/,
   'stream-to-browser': /Why are dogs better than cats\?[\s\S]*\nstop, complete/,

@@ -253,7 +253,7 @@ const texts: Readonly<Record<OptionName, Text>> = {
   signal: {
     type: '`AbortSignal`',
     meaning: 'Cancels the call',
-    more: "An abort after the request was sent doesn't stop the gateway: the call may be charged.",
+    more: "An abort after the request was sent doesn't stop the gateway: the call may be charged. With a `ledger`, a submission [goes on for up to 30 seconds](shutting-down.md), and the ledger gets its outcome.",
   },
   callId: {
     type: 'string',

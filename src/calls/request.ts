@@ -7,7 +7,7 @@ import {
   type Outcome,
   revise,
 } from '../errors/gateway-error.ts';
-import { CallScope, delay } from '../http/abort.ts';
+import { CallScope, delay, findLateness, type StopReason } from '../http/abort.ts';
 import { readShouldRetry, classifyStatus, classifyThrown } from '../http/classify.ts';
 import { findProxy } from '../http/node/proxy.ts';
 import { Redaction } from '../http/redaction.ts';
@@ -120,6 +120,8 @@ export class Request {
   #retries = 0;
   #isRefreshed = false;
   #previousFailure: FailedAttempt | undefined;
+  /** The current attempt; `undefined` before the first and after a failed one. */
+  #outgoing: OutgoingRequest | undefined;
   #listeners: readonly Listener[] = [];
   #hasChunk = false;
   #hasEnded = false;
@@ -186,6 +188,20 @@ export class Request {
   prepare<T>(format: AnswerFormat<T>, listeners: readonly Listener[]): Sender<T> {
     this.#listeners = listeners;
     return this.#sender(format);
+  }
+
+  /** Lets an attempt go on whose response must not be lost, unless it would be repeated. */
+  onStop(reason: StopReason): number {
+    const { client, url, spec, redaction, call } = this;
+    const late = findLateness(call.options?.signal);
+    if (late === undefined || this.#outgoing?.isSent !== true) return 0;
+    const failed = this.explain({ kind: 'interrupted', phase: 'sent' });
+    if (reason === 'timeout' && this.#decide(failed) === 'retry') return 0;
+    const evidence = () => this.evidence({ phase: 'sent' });
+    late.onLeave(
+      makeError(failed, { client, id: this.id, url, spec, redaction, evidence }, 'unknown'),
+    );
+    return late.grace;
   }
 
   /** Reports that the caller reads the response, or that it is unread. */
@@ -333,6 +349,7 @@ export class Request {
         log: client.log,
         isSent: false,
       };
+      this.#outgoing = request;
       this.#emit('sent', { headers, body });
       const direct = await send(request);
       const response = isRedirect(direct) ? await resolveRedirect(spec, direct, request) : direct;
@@ -462,10 +479,25 @@ export class Request {
     return false;
   }
 
+  #decide(failed: FailedAttempt, maxRetries = this.settings.maxRetries) {
+    const { client, settings, spec } = this;
+    return decide(failed, {
+      charge: spec.charge,
+      retryUnknownOutcome: settings.retryUnknownOutcome,
+      idempotent: this.idempotencyKey !== undefined,
+      maxRetries,
+      retries: this.#retries,
+      canRefresh: !this.#isRefreshed && typeof client.credential.reveal() === 'function',
+      replayable: this.isReplayable,
+      shouldRetry: readShouldRetry(failed),
+    });
+  }
+
   /** Returns when the request may be sent again; throws otherwise. */
   async #afterFailure(failure: FailedAttempt): Promise<void> {
-    const { scope, spec, client, settings } = this;
+    const { scope, client, settings } = this;
     const previous = this.#previousFailure;
+    this.#outgoing = undefined;
     const failed = this.#redact(failure);
     if (failure.kind === 'invalid_input' && previous !== undefined) {
       // Nothing was sent this time, so the previous failure describes the call.
@@ -478,16 +510,8 @@ export class Request {
       this.#emit('retrying', { failed, delayMs: downloadPause });
       return;
     }
-    const decision = decide(failed, {
-      charge: spec.charge,
-      retryUnknownOutcome: settings.retryUnknownOutcome,
-      idempotent: this.idempotencyKey !== undefined,
-      maxRetries: downloadPause === undefined ? settings.maxRetries : 0,
-      retries: this.#retries,
-      canRefresh: !this.#isRefreshed && typeof client.credential.reveal() === 'function',
-      replayable: this.isReplayable,
-      shouldRetry: readShouldRetry(failed),
-    });
+    const maxRetries = downloadPause === undefined ? settings.maxRetries : 0;
+    const decision = scope.isOver ? 'throw' : this.#decide(failed, maxRetries);
     if (decision === 'refresh') {
       this.#isRefreshed = true;
       return;

@@ -316,6 +316,8 @@ export function resolveSettings(input: GatewayOptions, readGateway: GatewayReade
     call: mergeSettings(withDefaults('client', {}), values),
     /** State shared by clients of one gateway; also the identity of their price list and download queue. */
     shared,
+    /** Submissions with a ledger whose outcome is not recorded yet. */
+    pending: new Set<Promise<unknown>>(),
     /** Returns the original options. A function, so that the key in them is never printed. */
     original: () => original,
   };
@@ -323,10 +325,10 @@ export function resolveSettings(input: GatewayOptions, readGateway: GatewayReade
 
 /** Returns the settings of a client with changed options. Facts learned about the gateway are kept. */
 export function changeSettings(
-  { log, drift, budget, limits, shared, readGateway, original }: ClientSettings,
+  { log, drift, budget, limits, shared, pending, readGateway, original }: ClientSettings,
   options: GatewayOptions,
 ): ClientSettings {
   const changed = resolveSettings({ ...original(), ...options }, readGateway);
   log.level = changed.log.level;
-  return { ...changed, log, drift, budget, limits, shared };
+  return { ...changed, log, drift, budget, limits, shared, pending };
 }

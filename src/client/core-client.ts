@@ -1,8 +1,10 @@
-import { checkNumber, checkObject } from '../options/check.ts';
+import { checkDuration, checkNumber, checkObject } from '../options/check.ts';
+import { untilAborted } from '../http/abort.ts';
 import { withoutNulls } from '../options/resolve.ts';
 import { tracing } from '../policies/observing/channel.ts';
 import { logging } from '../policies/observing/log.ts';
 import type { GatewayReader } from '../gateways/find.ts';
+import { withLimit } from '../tasks/limits.ts';
 import type { SettleSubmission } from '../tasks/submit.ts';
 import { changeSettings, type ClientSettings, resolveSettings } from '../calls/settings.ts';
 import {
@@ -169,16 +171,36 @@ export class GatewayCore {
     const changed = { ...original.client.original(), ...options };
     const copy: this = Reflect.construct(this.constructor, [changed]);
     const transport = copy.transport();
+    const { shared, limits, budget, pending } = original.client;
+    transport.client = { ...transport.client, pending };
     if (readRoot(transport) === readRoot(original)) {
-      const { shared, limits, budget } = original.client;
-      transport.client = {
-        ...transport.client,
+      Object.assign(transport.client, {
         shared,
         ...(options.limits === undefined && { limits }),
         ...(options.retryBudget === undefined && { budget }),
-      };
+      });
     }
     return copy;
+  }
+
+  /**
+   * Waits until the outcome of every submission with a `ledger` is recorded, also of those that were aborted. Call it
+   * before the process ends, after `signal` of the calls was aborted. The client and its copies stay usable.
+   *
+   * @param options - `timeout`: in milliseconds; 0 only looks. Default: 35000, which is enough for aborted submissions.
+   * @returns `false` if some are still under way
+   * @throws `InvalidInputError` if the timeout is invalid
+   */
+  async settled(options: { readonly timeout?: number | undefined } = {}): Promise<boolean> {
+    const { timeout = 35_000 } = options;
+    checkDuration('timeout', timeout, 0);
+    const { pending } = this.transport().client;
+    await withLimit(undefined, timeout, undefined, async (signal) => {
+      while (pending.size > 0 && !signal.aborted) {
+        await untilAborted(Promise.allSettled(pending), signal).catch(() => {});
+      }
+    });
+    return pending.size === 0;
   }
 
   /** The output of `console.log` in Node, Bun and Deno. */

@@ -92,10 +92,30 @@ export function abortOwn(controller: AbortController): void {
   controller.abort(reason);
 }
 
-type StopReason = 'signal' | 'timeout' | 'total';
+/** What becomes of an attempt that is under way when its call is stopped. */
+interface Lateness {
+  /** How many milliseconds it goes on for. */
+  readonly grace: number;
+  /** Called when the call is stopped, with its error. */
+  readonly onLeave: (error: Error) => void;
+}
 
-/** The request that a scope belongs to. A method, because a closure would keep the request in memory for longer. */
+const lateness = new WeakMap<AbortSignal, Lateness>();
+
+/** Lets attempts of calls with this signal go on after an abort or a time limit, because they may be paid for. */
+export function allowLateness(signal: AbortSignal, rule: Lateness): void {
+  lateness.set(signal, rule);
+}
+
+export const findLateness = (signal: AbortSignal | null | undefined): Lateness | undefined =>
+  signal ? lateness.get(signal) : undefined;
+
+export type StopReason = 'signal' | 'timeout' | 'total';
+
+/** The request that a scope belongs to. Methods, because closures would keep the request in memory for longer. */
 interface ScopeOwner {
+  /** Called when the attempt is stopped. Returns how many milliseconds it goes on for; 0 ends it at once. */
+  onStop(reason: StopReason): number;
   /** Called with `true` when the caller starts reading the response, and with `false` while it is unread. */
   onReading(isRead: boolean): void;
 }
@@ -110,6 +130,8 @@ export class CallScope {
   readonly signal: AbortSignal | undefined;
   #attempt = new AbortController();
   #stopped: StopReason | undefined;
+  /** `true` once the call was stopped while its attempt went on. */
+  #isLeft = false;
   #attemptTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #totalTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #deadline: number = Number.POSITIVE_INFINITY;
@@ -135,12 +157,12 @@ export class CallScope {
 
   /** The reason the current attempt was stopped; `undefined` while it runs or if the other side failed. */
   get stopped(): StopReason | undefined {
-    return this.#stopped;
+    return this.#isLeft && !this.#attempt.signal.aborted ? undefined : this.#stopped;
   }
 
   /** `true` if the whole call was stopped. Nothing more is sent. */
   get isOver(): boolean {
-    return this.#stopped === 'signal' || this.#stopped === 'total';
+    return this.#isLeft || this.#stopped === 'signal' || this.#stopped === 'total';
   }
 
   /** Aborts the current attempt. Streams expose it to the caller. */
@@ -220,8 +242,15 @@ export class CallScope {
     // A caller's abort and the total timeout are final; an attempt's timeout may be retried.
     if (this.isOver) return;
     this.#stopped = reason;
-    if (reason === 'signal') this.#attempt.abort(abortReason);
-    else abortOwn(this.#attempt);
-    this.#stopWaiting?.(this.#attempt.signal.reason);
+    const end = (): void => {
+      if (reason === 'signal') this.#attempt.abort(abortReason);
+      else abortOwn(this.#attempt);
+      this.#stopWaiting?.(this.#attempt.signal.reason);
+    };
+    const grace = this.#owner?.onStop(reason) ?? 0;
+    if (grace === 0) return end();
+    this.#isLeft = true;
+    clearTimeout(this.#attemptTimer);
+    this.#attemptTimer = setTimeout(end, grace);
   }
 }

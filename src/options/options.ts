@@ -652,7 +652,10 @@ export interface UploadProgress {
 
 /** Options of one call. They override those of the client. */
 export interface RequestOptions extends SharedOptions {
-  /** Aborts the call, including waits between attempts and streams. */
+  /**
+   * Aborts the call, including waits between attempts and streams. With a `ledger`, a submission that was sent goes on
+   * for up to 30 seconds.
+   */
   signal?: AbortSignal | null | undefined;
   /** Headers for this call. `null` removes a header. */
   headers?: HeaderValues | undefined;

@@ -309,6 +309,8 @@ export interface LedgerLimits {
   readonly signal: Signal;
   /** In milliseconds from now. */
   readonly totalTimeout: number | null;
+  /** The submissions of the client that are under way. */
+  readonly pending: Set<Promise<unknown>>;
 }
 
 /** The reason of a wait for a ledger that took longer than the call may take. */
@@ -323,6 +325,8 @@ export class LedgerCall<Ref extends AnyRef> {
   readonly #totalTimeout: number | null;
   readonly #hide: (text: string) => string;
   readonly #startedAt = performance.now();
+  /** The work on ledgers that a process should not end before. */
+  readonly #pending: Set<Promise<unknown>>;
   /** The claim of this submission; `undefined` if it continues an existing task. */
   #claimId: string | undefined;
   /** The error of the ledger, if it did not record the task of this submission. */
@@ -332,8 +336,9 @@ export class LedgerCall<Ref extends AnyRef> {
     kind: LedgerKind<Ref>,
     ledger: SubmitLedger,
     callId: string,
-    { signal, totalTimeout, hide }: LedgerLimits & Pick<Waited<Ref>, 'hide'>,
+    { signal, totalTimeout, pending, hide }: LedgerLimits & Pick<Waited<Ref>, 'hide'>,
   ) {
+    this.#pending = pending;
     this.#kind = kind;
     this.#ledger = ledger;
     this.#callId = callId;
@@ -358,6 +363,14 @@ export class LedgerCall<Ref extends AnyRef> {
       if (grace === 0) return untilAborted(work, signal);
       return withAbortGrace(work, signal, grace, () => signal.reason);
     });
+  }
+
+  /** Lets `client.settled()` wait for `work`, and returns it. */
+  track<T>(work: Promise<T>): Promise<T> {
+    const pending = this.#pending;
+    pending.add(work);
+    work.catch(() => {}).finally(() => pending.delete(work));
+    return work;
   }
 
   /** Looks up the outcome of a submission, within the limits of the call. */
@@ -453,7 +466,7 @@ export class LedgerCall<Ref extends AnyRef> {
       // A claim that succeeds later is released, because nothing will be submitted.
       const release = (late: SubmitClaim) =>
         late.status === 'claimed' ? this.finish('not_submitted', {}, late.claimId) : undefined;
-      claimed.then(release).catch(() => {});
+      this.track(claimed.then(release)).catch(() => {});
       if (isLate || signal === undefined || signal === null) {
         const problem = `The ledger did not claim call ${callId} within the time limit of the call, ${this.#totalTimeout} ms.`;
         throw new LedgerError(problem, { outcome: 'not_sent', callId });
@@ -488,7 +501,7 @@ export class LedgerCall<Ref extends AnyRef> {
       return this.#ledger.accept(this.#callId, ref, this.#claimId);
     })();
     try {
-      await this.#waitFor(accepted, abortGraceMs);
+      await this.#waitFor(this.track(accepted), abortGraceMs);
     } catch (cause) {
       const signal = this.#signal;
       // A pending accept() may still succeed, so don't overwrite it.
@@ -535,7 +548,9 @@ export class LedgerCall<Ref extends AnyRef> {
     // The call is over, so this waits only for the grace period. A failed write is safe: a claimed call is
     // not submitted again, and an accepted one is only read.
     const ended = AbortSignal.abort();
-    await withAbortGrace(finished, ended, abortGraceMs, () => undefined).catch(() => {});
+    await withAbortGrace(this.track(finished), ended, abortGraceMs, () => undefined).catch(
+      () => {},
+    );
   }
 }
 

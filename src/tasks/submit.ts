@@ -1,7 +1,9 @@
 import { errorMessage } from '../answers/objects.ts';
 import { check } from '../options/check.ts';
-import { GatewayError } from '../errors/gateway-error.ts';
+import { GatewayError, revise } from '../errors/gateway-error.ts';
+import { allowLateness, followSignal } from '../http/abort.ts';
 import type { GatewayPromise, WithResponse } from '../calls/promise.ts';
+import type { ClientSettings } from '../calls/settings.ts';
 import type { Transport } from '../calls/transport.ts';
 import type { RequestOptions } from '../options/options.ts';
 import type { JsonObject } from '../types.ts';
@@ -14,6 +16,11 @@ export interface LedgerOptions {
   /**
    * Records submissions before they are sent. A call id that was accepted before is not sent again: its
    * existing task is returned. Needs `callId`.
+   *
+   * If `signal`, `totalTimeout` or `timeout` ends the call while its request is under way, the call throws at once,
+   * and the request goes on for up to 30 seconds; it is not repeated. The ledger gets its outcome: the task, a
+   * rejection, or `unknown` if no response arrives. The next call with the same id then waits for the task. Await
+   * `client.settled()` before the process ends.
    */
   ledger?: SubmitLedger | undefined;
   /**
@@ -70,11 +77,9 @@ export function createLedgerCall<Ref extends AnyRef>(
   if (ledger === undefined) return undefined;
   const problem = 'is required with a ledger; pass the id of your job, the same for every attempt.';
   check(callId !== undefined, 'callId', problem);
-  return new LedgerCall(kind, ledger, callId, {
-    signal,
-    totalTimeout,
-    hide: client.credential.hide,
-  });
+  const { pending, credential } = client;
+  const limits = { signal, totalTimeout, pending, hide: credential.hide };
+  return new LedgerCall(kind, ledger, callId, limits);
 }
 
 /** Looks up in the usage log of the gateway whether a submission with an unknown outcome was charged. */
@@ -169,7 +174,7 @@ export interface TaskSubmission<Ref, Answer> {
   /** Creates the handle of a task that the usage log names. */
   readonly createRef: (id: string, task: SettledTask) => Ref;
   /** Sends the submission, with these options in place of the caller's. */
-  readonly send: (limits: Pick<RequestOptions, 'totalTimeout'>) => GatewayPromise<Answer>;
+  readonly send: (limits: Pick<SubmitOptions, 'signal' | 'totalTimeout'>) => GatewayPromise<Answer>;
   /** Returns the handle of the task in a response. */
   readonly refIn: (answer: Answer) => Ref;
   /** Returns the handle of the task that a failed submission created nevertheless. */
@@ -187,32 +192,73 @@ export interface Submitted<Ref extends AnyRef, Answer> {
   readonly call: LedgerCall<Ref> | undefined;
 }
 
-/** Submits a task with checked options; with a ledger, once per call id, even if the process crashes. */
+/** How long a submission with a ledger goes on after its call has ended, in milliseconds. */
+const lateGrace = 30_000;
+
+const lateAdvice = `The submission goes on for up to ${lateGrace / 1_000} s, and the ledger records its outcome: call again with the same callId, and await client.settled() before the process ends.`;
+
+/** Sends a submission and records its outcome. Rejects as soon as the call ends, also if the submission goes on. */
+async function record<Ref extends AnyRef, Answer>(
+  call: LedgerCall<Ref>,
+  { send, refIn, refInError, isResult }: TaskSubmission<Ref, Answer>,
+  { signal }: SubmitOptions,
+  client: ClientSettings,
+): Promise<Submitted<Ref, Answer>> {
+  const controller = new AbortController();
+  const left = new Promise<never>((_, reject) => {
+    allowLateness(controller.signal, {
+      grace: lateGrace,
+      onLeave(error) {
+        if (GatewayError.isInstance(error)) revise(error, { advice: lateAdvice });
+        reject(error);
+      },
+    });
+  });
+  const unfollow = followSignal(signal, controller);
+  const limits = { signal: controller.signal, totalTimeout: call.remaining };
+  const recorded = send(limits)
+    .withResponse()
+    .finally(unfollow)
+    .then(
+      async (answer) => {
+        const ref = refIn(answer.data);
+        const accepted = call.accept(ref);
+        await (isResult?.(answer.data) === true ? accepted.catch(() => {}) : accepted);
+        return { ref, answer, call };
+      },
+      async (error: unknown) => {
+        const ref = refInError?.(error);
+        const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
+        const end = isUnknown ? 'unknown' : 'not_submitted';
+        await (ref === undefined ? call.finish(end, onlyRequest(error)) : call.accept(ref));
+        throw error;
+      },
+    );
+  left.catch(() => recorded.then(() => call.reportFailure(client, {}))).catch(() => {});
+  return Promise.race([call.track(recorded), left]);
+}
+
+/**
+ * Submits a task with checked options; with a ledger, once per call id, even if the process crashes or the call is
+ * aborted.
+ */
 export async function submitOnce<Ref extends AnyRef, Answer>(
   kind: LedgerKind<Ref>,
   submitter: Submitter,
   submission: TaskSubmission<Ref, Answer>,
   options: SubmitOptions,
 ): Promise<Submitted<Ref, Answer>> {
-  const { content, model, createRef, send, refIn, refInError, isResult } = submission;
+  const { content, model, createRef, send, refIn } = submission;
   const call = createLedgerCall(kind, submitter.transport, options);
-  const { callId, onUnknown } = options;
-  const existing = await call?.claim(content(), onUnknown, (before, signal) =>
+  const { callId, onUnknown, totalTimeout } = options;
+  if (call === undefined) {
+    const answer = await send({ totalTimeout }).withResponse();
+    return { ref: refIn(answer.data), answer, call };
+  }
+  const claimed = call.claim(content(), onUnknown, (before, signal) =>
     settleCall(submitter, { callId, signal }, before, model, createRef),
   );
+  const existing = await call.track(claimed);
   if (existing !== undefined) return { ref: existing, call };
-  const { totalTimeout } = options;
-  const answer = await send({ totalTimeout: call === undefined ? totalTimeout : call.remaining })
-    .withResponse()
-    .catch(async (error: unknown) => {
-      const ref = refInError?.(error);
-      const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
-      const end = isUnknown ? 'unknown' : 'not_submitted';
-      await (ref === undefined ? call?.finish(end, onlyRequest(error)) : call?.accept(ref));
-      throw error;
-    });
-  const ref = refIn(answer.data);
-  const accepted = call?.accept(ref);
-  await (isResult?.(answer.data) === true ? accepted?.catch(() => {}) : accepted);
-  return { ref, answer, call };
+  return record(call, submission, options, submitter.transport.client);
 }

@@ -108,6 +108,8 @@ const sleep = (milliseconds: number): Promise<void> =>
 const inSeconds = (seconds: number) => (): string =>
   new Date(Date.now() + seconds * 1_000).toUTCString();
 
+const fullDisk = () => Promise.reject(new Error('disk full'));
+
 const throwing = (error: Error) => (): never => {
   throw error;
 };
@@ -138,6 +140,8 @@ export function testTasks(subject: TaskSubject): void {
 
   const wait = (client: Gateway, options?: WaitOptions, task: TaskRef | string = id) =>
     subject.wait(client, task, options);
+
+  const accepted = () => Response.json(submitted);
 
   const named = (name: string) => `${prefix}${name}`;
   const ref = expect.objectContaining({ v: 1, id });
@@ -305,6 +309,7 @@ export function testTasks(subject: TaskSubject): void {
           await vi.advanceTimersByTimeAsync(grace);
 
           expect(await error).toMatchObject({ ...expected, cause: reason });
+          if (ledger === 'with' && hangs === 'POST') await vi.advanceTimersByTimeAsync(30_000);
           // The time limits of a request that ignores its signal are left.
           vi.clearAllTimers();
           expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(posts);
@@ -315,6 +320,100 @@ export function testTasks(subject: TaskSubject): void {
           expect(status).toBe(wanted);
         },
       );
+    });
+
+    describe.each<{ readonly end: string; readonly limits: object; readonly error: object }>([
+      { end: 'an abort', limits: {}, error: { name: 'APIUserAbortError' } },
+      { end: 'totalTimeout', limits: { totalTimeout: 1_000 }, error: {} },
+      { end: 'timeout of a request', limits: {}, error: {} },
+    ])('a submission with a ledger that goes on after $end', ({ end, limits, error: expected }) => {
+      /** Submits a task whose response comes after a time, and ends the call after a second. */
+      async function leave(
+        answer: () => Response | Error | Promise<never>,
+        after: number,
+        ledger = memoryLedger(),
+        options: GatewayOptions = {},
+      ) {
+        vi.spyOn(crypto.subtle, 'digest').mockResolvedValue(new ArrayBuffer(32));
+        const { client, requests } = scripted(
+          [
+            async ({ signal }) => {
+              const response = sleep(after).then(answer);
+              const aborted = new Promise<never>((_, reject) => {
+                signal.addEventListener('abort', () => reject(signal.reason));
+              });
+              return Promise.race([response, aborted]);
+            },
+            ({ method }) => Response.json(method === 'POST' ? submitted : completed),
+          ],
+          { ...options, ...(end.startsWith('timeout') && { timeout: 1_000 }) },
+        );
+        const controller = new AbortController();
+        const own = { callId: 'job', ledger };
+        const error = failureOf(
+          subject.submit(client, { ...own, ...limits, signal: controller.signal }),
+        );
+        await vi.advanceTimersByTimeAsync(1_000);
+        if (end === 'an abort') controller.abort(new Error('shutting down'));
+        await vi.advanceTimersByTimeAsync(0);
+        const posts = () => requests.filter(({ method }) => method === 'POST').length;
+        const again = () => subject.submit(client, own);
+        return { client, ledger, error: await error, posts, again };
+      }
+
+      test('ends the call at once, and the next one waits for its task', async () => {
+        const { client, error, posts, again } = await leave(accepted, 20_000);
+
+        expect(error).toMatchObject({ ...expected, outcome: 'unknown', callId: 'job' });
+        expect(error).toHaveProperty('advice', expect.stringContaining('client.settled()'));
+        await expect(client.settled({ timeout: 0 })).resolves.toBe(false);
+        expect(await failureOf(again())).toMatchObject({ isInProgress: true });
+        await expect(resolved(client.settled())).resolves.toBe(true);
+        await expect(resolved(again())).resolves.toBeTypeOf('object');
+        expect(posts()).toBe(1);
+      });
+
+      test.each([
+        ['input', refusal(400, 'invalid_request')],
+        ['too many requests', Response.json({}, { status: 429, headers: { 'retry-after': '1' } })],
+      ])('a refusal for %s is not repeated, and the call can be submitted again', async (_, no) => {
+        const { client, ledger, posts, again } = await leave(() => no, 20_000);
+
+        await resolved(client.settled());
+
+        await expect(ledger.entry('job')).resolves.toBeUndefined();
+        expect(posts()).toBe(1);
+        await resolved(again());
+        expect(posts()).toBe(2);
+      });
+
+      test.each([
+        ['is lost', () => fetchFailure('ECONNRESET'), 20_000],
+        ['is late', accepted, 31_500],
+      ])('is unknown if its response %s', async (_, answer, after) => {
+        const { client, ledger, posts, again } = await leave(answer, after);
+        await expect(ledger.entry('job')).resolves.toMatchObject({ status: 'submitting' });
+
+        await expect(resolved(client.settled())).resolves.toBe(true);
+
+        await expect(ledger.entry('job')).resolves.toMatchObject({ status: 'unknown' });
+        expect(await rejected(again())).toMatchObject({ isInProgress: false });
+        expect(posts()).toBe(1);
+        await vi.advanceTimersByTimeAsync(5_000);
+      });
+
+      test('logs that the ledger did not record the task', async () => {
+        const warn = vi.fn();
+        const options = { logger: { ...console, warn }, logLevel: 'warn' } as const;
+        const ledger = { ...memoryLedger(), accept: fullDisk };
+        const { client } = await leave(accepted, 20_000, ledger, options);
+
+        await resolved(client.settled());
+
+        expect(warn.mock.calls).toEqual([
+          [expect.stringContaining('did not record task task_1'), { callId: 'job' }],
+        ]);
+      });
     });
 
     describe('a wait for an existing task', () => {

@@ -420,6 +420,18 @@ describe('a suspended worker', () => {
     expect(set.emulator.charges).toHaveLength(1);
   });
 
+  test('finds the task of a submission that was slower than totalTimeout', async () => {
+    const set = setUp({ totalTimeout: 20 }, { videoDuration: 0 });
+    set.emulator.fail({ fault: { type: 'slow', milliseconds: 200 } });
+
+    await set.queue.run('boat', set.processor);
+    await set.client.settled();
+    const job = await set.queue.finish('boat', set.processor, passing(set));
+
+    expect(job).toMatchObject({ state: 'completed', attempts: 0 });
+    expect(set.emulator.charges).toHaveLength(1);
+  });
+
   test('is awaited while it submits', async () => {
     const set = setUp();
     set.emulator.fail({ operation: 'videos.create', fault: { type: 'slow', milliseconds: 1_000 } });

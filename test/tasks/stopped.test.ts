@@ -1,0 +1,158 @@
+import * as fc from 'fast-check';
+import { describe, expect, test, vi } from 'vitest';
+import type { Gateway } from '../../src/index.ts';
+import type { GatewayOptions, RequestOptions } from '../../src/options/options.ts';
+import { memoryLedger, type SubmitLedger } from '../../src/tasks/ledger.ts';
+import type { Fault, Quirks } from '../../src/testing/index.ts';
+import { emulated } from '../helpers/clients.ts';
+import { fakeWaitingTime, resolved, settle } from '../helpers/fake-time.ts';
+
+type Options = Pick<RequestOptions, 'signal' | 'totalTimeout'> & {
+  readonly ledger: SubmitLedger;
+  readonly callId: string;
+  readonly onSubmitted?: (() => void) | undefined;
+};
+
+const prompt = 'A paper boat';
+
+/** The calls that submit a task and wait for it. */
+const calls: Readonly<
+  Record<
+    'videos.createAndWait' | 'videos.create' | 'images.generate',
+    (client: Gateway, options: Options) => Promise<object>
+  >
+> = {
+  'videos.createAndWait': ({ videos }, options) =>
+    videos.createAndWait({ model: 'm-video', prompt }, options),
+  'videos.create': ({ videos }, options) => {
+    const { onSubmitted: _, ...own } = options;
+    return videos.create({ model: 'm-video', prompt }, own);
+  },
+  'images.generate': ({ images }, options) =>
+    images.generate({ model: 'm-image', prompt }, options),
+};
+
+const asTask: Partial<Quirks> = { imageTasks: 'list' };
+
+/** What the gateway does with the first submission, and what becomes of the job. */
+const gateways: readonly {
+  readonly gateway: string;
+  readonly fault?: Fault;
+  readonly end: 'done' | 'unknown';
+}[] = [
+  { gateway: 'answers', end: 'done' },
+  { gateway: 'answers late', fault: { type: 'slow', milliseconds: 20_000 }, end: 'done' },
+  { gateway: 'refuses', fault: { type: 'error', status: 400 }, end: 'done' },
+  { gateway: 'has too much to do', fault: { type: 'error', status: 429 }, end: 'done' },
+  { gateway: 'loses the answer', fault: { type: 'reset', when: 'after-charge' }, end: 'unknown' },
+  { gateway: 'never answers', fault: { type: 'hang', charged: true }, end: 'unknown' },
+];
+
+/** A client that calls `step` at each place where a process may be told to end. */
+function stepping(step: () => void, fault: Fault | undefined) {
+  const options: GatewayOptions = {
+    timeout: 120_000,
+    async apiKey() {
+      step();
+      return emulator.apiKey;
+    },
+    async fetch(input, init) {
+      const answer = emulator.fetch(input, init);
+      step();
+      const response = await answer;
+      step();
+      return response;
+    },
+  };
+  const { client, emulator } = emulated(options, { videoDuration: 0, quirks: asTask });
+  if (fault !== undefined) emulator.fail({ fault, times: 1 });
+  const inner = memoryLedger();
+  const around =
+    <P extends unknown[], T>(method: (...parameters: P) => Promise<T>) =>
+    async (...parameters: P): Promise<T> => {
+      step();
+      const result = await method(...parameters);
+      step();
+      return result;
+    };
+  const ledger: SubmitLedger = {
+    claim: around((...parameters) => inner.claim(...parameters)),
+    accept: around((...parameters) => inner.accept(...parameters)),
+    finish: around((...parameters) => inner.finish(...parameters)),
+    entry: (callId) => inner.entry(callId),
+  };
+  return { client, emulator, ledger };
+}
+
+describe.each(Object.entries(calls))('%s that is aborted at any step', (_, call) => {
+  fakeWaitingTime();
+
+  test.each(gateways)('charges once if the gateway $gateway', async ({ fault, end }) => {
+    vi.spyOn(crypto.subtle, 'digest').mockResolvedValue(new ArrayBuffer(32));
+    for (let at = 1, isOver = false; !isOver; at += 1) {
+      const controller = new AbortController();
+      let steps = 0;
+      let sent = 0;
+      const step = (): void => {
+        steps += 1;
+        if (steps !== at) return;
+        sent = emulator.requests.length;
+        controller.abort(new Error('shutting down'));
+      };
+      const { client, emulator, ledger } = stepping(step, fault);
+      const options = { ledger, callId: 'job' };
+
+      const { signal } = controller;
+      const first = await settle(call(client, { ...options, signal, onSubmitted: step }));
+      await expect(resolved(client.settled())).resolves.toBe(true);
+      isOver = steps < at;
+      if (!isOver && 'error' in first) {
+        expect(emulator.requests, `sent after step ${at}`).toHaveLength(sent);
+      }
+      // If nothing was sent, the fault is that of the next call.
+      await settle(call(client, options));
+      await resolved(client.settled());
+      const last = await settle(call(client, options));
+
+      expect(emulator.charges, `step ${at}`).toHaveLength(1);
+      if (end === 'done') expect(last.error).toBeUndefined();
+      else expect(last.error).toMatchObject({ outcome: 'unknown', isInProgress: false });
+    }
+  });
+});
+
+describe('a submission that is stopped at any time', () => {
+  fakeWaitingTime();
+
+  test('has its task if the answer comes within 30 seconds', async () => {
+    vi.spyOn(crypto.subtle, 'digest').mockResolvedValue(new ArrayBuffer(32));
+    const seconds = fc.integer({ min: 1, max: 70 });
+    const way = fc.constantFrom('signal', 'totalTimeout');
+    const property = fc.asyncProperty(seconds, seconds, way, async (answer, end, by) => {
+      const [latency, stop] = [answer * 1_000 + 500, end * 1_000];
+      const fault = { type: 'slow', milliseconds: latency } as const;
+      const { client, emulator, ledger } = stepping(() => {}, fault);
+      const options = { ledger, callId: 'job' };
+      const controller = new AbortController();
+      const { signal } = controller;
+      const abort = setTimeout(() => controller.abort(), stop);
+      const limits = by === 'signal' ? { signal } : { totalTimeout: stop };
+      const begun = Date.now();
+      let took = 0;
+
+      const call = calls['videos.create'](client, { ...options, ...limits });
+      const first = await settle(call.finally(() => (took = Date.now() - begun)));
+      clearTimeout(abort);
+      await resolved(client.settled());
+      const second = await settle(calls['videos.createAndWait'](client, options));
+
+      expect('error' in first).toBe(stop < latency);
+      expect(took).toBe(Math.min(stop, latency));
+      const isInTime = latency < stop + 30_000;
+      expect('value' in second).toBe(isInTime);
+      // The emulator notices that nobody waits any more, and does not charge.
+      expect(emulator.charges).toHaveLength(isInTime ? 1 : 0);
+    });
+    await fc.assert(property, { numRuns: 40 });
+  });
+});
