@@ -294,6 +294,7 @@ export async function makeCall(text: string): Promise<number> {
   const store = await JobStore.open(jobsFolder(state));
   const context = { client, ledger, store, spareFolder: spareFolder(state), costs };
   const isMade = await runJob(job, context);
+  await client.settled();
   await close();
   return isMade ? exitCodes.done : busyCode;
 }

@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 import {
   APIError,
   ContentUnavailableError,
+  GatewayError,
   VideoFailedError,
   VideoWaitError,
   type Gateway,
@@ -176,6 +177,51 @@ async function showSaved({ id }: VideoTaskRef, run: Run<OutOptions>): Promise<bo
   return true;
 }
 
+/** Records a task for `video list`, and prints how to continue with it. */
+async function announce(ref: VideoTaskRef, run: Run<OutOptions>): Promise<void> {
+  const { terminal } = run;
+  // Recorded before printing: if the terminal or pipe is closed, "video list" still finds it.
+  const isListed = await rememberVideo(ref).then(
+    () => true,
+    () => false,
+  );
+  terminal.note(
+    `Submitted ${ref.id}. To continue after an interruption: ${resumeCommand(ref, run)}`,
+  );
+  if (!isListed) {
+    terminal.note(`${ref.id} could not be recorded: "video list" will not show it.`);
+  }
+}
+
+/**
+ * Waits for the response to a submission that Ctrl-C has ended, because it is charged.
+ *
+ * @throws `Exit` after printing what became of it; `error` if nothing was sent
+ */
+async function awaitLate(
+  error: unknown,
+  client: Gateway,
+  callId: string,
+  run: Run<OutOptions>,
+): Promise<never> {
+  const { terminal, signal } = run;
+  const isSent = GatewayError.isInstance(error) && error.outcome === 'unknown';
+  if (!signal.aborted || !isSent) throw error;
+  terminal.note(
+    'The video was sent: waiting up to 35 s for the response. A second Ctrl-C exits at once, and may lose it.',
+  );
+  await client.settled();
+  const entry = await fileLedger(await ledgerFolder()).entry(callId);
+  const [ref] = entry?.refs ?? [];
+  if (ref?.kind === 'video') await announce(ref, run);
+  else if (entry === undefined) terminal.note('The gateway refused it, so nothing is charged.');
+  else {
+    const advice = 'check the account before you choose a new call id';
+    terminal.note(`No response arrived, so the video may be charged: ${advice}.`);
+  }
+  throw new Exit(exitCodes.interrupted);
+}
+
 /** Records the end of a task in the ledger, if this computer submitted it. */
 async function recordEnd(task: VideoTaskLike, end: 'completed' | 'failed'): Promise<void> {
   const callId = typeof task === 'object' && 'callId' in task ? task.callId : undefined;
@@ -277,19 +323,9 @@ function createCommand(): Command {
     const again = `a second run with --call-id ${quote(callId)} is not charged again`;
     terminal.note(`Call id ${callId}: ${again}.`);
     terminal.progress('Submitting…');
-    const task = await submit();
+    const task = await submit().catch((error) => awaitLate(error, client, callId, run));
     context.isPaid = true;
-    // Record the task before printing: if the terminal or pipe is closed, "video list" still finds it.
-    const isListed = await rememberVideo(task.ref).then(
-      () => true,
-      () => false,
-    );
-    terminal.note(
-      `Submitted ${task.id}. To continue after an interruption: ${resumeCommand(task.ref, run)}`,
-    );
-    if (!isListed) {
-      terminal.note(`${task.id} could not be recorded: "video list" will not show it.`);
-    }
+    await announce(task.ref, run);
     if (!options.wait) return run.show(task.ref, [task.id]);
     await finish(client, task.ref, targets, run, true);
   });

@@ -10,7 +10,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createEmulator, type Emulator, type EmulatorServer } from '../../../src/testing/index.ts';
+import {
+  createEmulator,
+  type Emulator,
+  type EmulatorServer,
+  type Fault,
+} from '../../../src/testing/index.ts';
 import { passTimeFaster } from '../../helpers/fast-time.ts';
 import { begin, draw, Machine } from './run.ts';
 
@@ -718,6 +723,27 @@ describe('videos', () => {
     expect(code).toBe(0);
     expect(existsSync(inFolder('boat.mp4'))).toBe(true);
     expect(emulator.charges).toHaveLength(1);
+  });
+
+  test.each<[string, Fault, RegExp, number]>([
+    ['is answered', { type: 'slow', milliseconds: 800 }, /Submitted (\S+)\. To continue/, 1],
+    ['is lost', { type: 'hang', charged: true }, /may be charged: check the account/, 1],
+    ['is refused', { type: 'slow', milliseconds: 800 }, /refused it, so nothing is charged/, 0],
+  ])('Ctrl-C waits for a submission that %s', async (how, fault, note, charges) => {
+    emulator.fail({ operation: 'videos.create', fault });
+    const words = [...create, '--call-id', 'boat'];
+    const running = machine.run(how === 'is refused' ? [...words, '[sensitive]'] : words);
+    await expect.poll(() => emulator.requests.length, { timeout: 20_000 }).toBe(1);
+
+    process.emit('SIGINT');
+    const { code, stdout, stderr } = await running;
+    const open = await machine.run(['video', 'list', '--open', '--json']);
+
+    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+    expect(stderr).toContain('waiting up to 35 s for the response');
+    expect(stderr).toMatch(note);
+    expect(emulator.charges).toHaveLength(charges);
+    expect(JSON.parse(open.stdout)).toHaveLength(charges);
   });
 
   test('the same call id gives the same task', async () => {
