@@ -94,7 +94,9 @@ export const videoMutants: MutantsByFile = {
   'tasks/submit.ts': [
     { is: "isUnknown ? 'unknown' : 'not_submitted'", becomes: "'not_submitted'" },
     { is: "!GatewayError.isInstance(error) || error.outcome === 'unknown'", becomes: 'false' },
-    { is: 'const accepted = call?.accept(ref);', becomes: 'const accepted = undefined;' },
+    { is: 'const accepted = call.accept(ref);', becomes: 'const accepted = Promise.resolve();' },
+    { is: 'const lateGrace = 30_000;', becomes: 'const lateGrace = 0;' },
+    { is: 'Promise.race([call.track(recorded), left])', becomes: 'recorded' },
     { is: "check(callId !== undefined, 'callId', problem);", becomes: '' },
     { is: 'others.length === 0 ? request : {}', becomes: 'request' },
     { is: 'baseName(requested) === baseName(logged) ? requested : logged', becomes: 'requested' },
