@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import * as fc from 'fast-check';
 import { marked } from 'marked';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
-import { reportSchema } from '../../../src/programs/cli/doctor/report-schema.ts';
+import { formatPage } from '../../../src/programs/cli/doctor/page.ts';
+import { type DoctorReport, reportSchema } from '../../../src/programs/cli/doctor/report-schema.ts';
 import {
   createEmulator,
   defaultModels,
@@ -125,6 +127,123 @@ test('removes keys, hosts and accounts that the gateway quotes', async () => {
     expect(stdout).not.toContain(secret);
   }
   expect(stdout).toContain('[key] [key] [host]');
+});
+
+/** Returns the lines of a Markdown report that summarize it. */
+const summaryOf = (markdown: string): string[] => (markdown.split('\n\n')[1] ?? '').split('\n');
+
+describe('the summary', () => {
+  test('has five lines', async () => {
+    const { stdout } = await report({ gateway: 'openrouter' }, []);
+
+    expect(summaryOf(stdout)).toEqual([
+      '- Result: no problems; no warnings',
+      '- Gateway: openrouter, by the header x-generation-id; read as openrouter; server: not named',
+      '- Models: 3 chat, 1 embedding, 1 image, 1 speech, 1 transcription, 1 video; types: 8 untyped, in the field "data"',
+      '- Routes: 13 of 20 exist; missing: models.retrieve, generate.content, generate.contentStream, embeddings.createForEngine, rerank.create, audio.translations.create, videos.retrieveFromVendor',
+      '- Calls: ` none; --spend <USD> makes a tiny call of each operation `',
+    ]);
+  });
+
+  test('names the first problem with its fix, and the calls that failed', async () => {
+    const { machine, emulator } = await report();
+    emulator.fail({
+      operation: 'images.generate',
+      fault: { type: 'error', status: 500, message: 'out of paint' },
+      times: 99,
+    });
+    const failed = await machine.run(['doctor', '--spend', '1', '-y']);
+    const wrong = await machine.run(['doctor', '--report'], '', { GATEWAY_API_KEY: 'sk-other' });
+
+    const [result, , , , calls] = summaryOf(failed.stdout);
+    expect(result).toBe(
+      '- Result: 2 problems: image, image-stream; no warnings. First, ` 500 new_api_error: out of paint (request id: [id]) `',
+    );
+    expect(calls).toBe(
+      '- Calls: 23 of 27 passed for $0.00519, and at most $0.004 that the gateway does not report; failed: image, image-stream; unsupported: embeddings-engine, embeddings-engine-base64',
+    );
+    expect(summaryOf(wrong.stdout)[0]).toBe(
+      '- Result: 1 problem: key; no warnings. First, the key is not accepted (401). Check that it is complete and belongs to this gateway.',
+    );
+  });
+});
+
+/** A report with the same text in every place that may be a gateway's. */
+const withTexts = (text: string): DoctorReport => ({
+  version: 1,
+  createdAt: text,
+  client: text,
+  runtime: text,
+  rows: [
+    { id: `x.${text}`, status: 'fail', detail: text, fix: text },
+    { id: `route.${text}`, status: 'no', detail: text },
+    {
+      id: `call.${text}`,
+      status: 'pass',
+      detail: text,
+      call: { model: text, atMostUSD: 0, milliseconds: 1 },
+    },
+  ],
+  spend: { limitUSD: 1, chargedUSD: 0, unknownUSD: 0 },
+  settings: { gateway: 'openai', options: {}, reasons: [text], code: text },
+  removed: [{ name: text, times: 1 }],
+});
+/** Returns the marks of a page that make it HTML. */
+const tags = (page: string): string => page.replaceAll(/[^<>"]/g, '');
+
+describe('--html', () => {
+  test('writes a page that loads nothing, shows every row, and contains neither key nor host', async () => {
+    const id = '<script>alert(1)</script><img src=x onerror=alert(1)>"\'&amp;';
+    const emulator = createEmulator({ models: [{ ...defaultModels[0], id }] });
+    const server = await emulator.listen();
+    onTestFinished(() => server.close());
+    const machine = new Machine({ url: server.url, key: emulator.apiKey });
+
+    const { code, stdout } = await machine.run([
+      'doctor',
+      '--html',
+      'a.html',
+      '--report',
+      'a.json',
+      '--spend',
+      '1',
+      '-y',
+    ]);
+    const page = readFileSync(join(machine.folder, 'a.html'), 'utf8');
+    const { rows: written } = reportSchema.parse(
+      JSON.parse(readFileSync(join(machine.folder, 'a.json'), 'utf8')),
+    );
+
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x');
+    expect(page.match(/<(script|img|link|iframe|a)\b|url\(|@import|http:|https:/g)).toBeNull();
+    expect(page.match(/<tr>/g)).toHaveLength(written.length + 3);
+    expect(page).not.toContain(emulator.apiKey);
+    expect(page).not.toContain(new URL(server.url).host);
+    expect(page).toContain('prefers-color-scheme:dark');
+  });
+
+  test('escapes any text', () => {
+    const usual = tags(formatPage(withTexts('')));
+
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(tags(formatPage(withTexts(text)))).toBe(usual);
+      }),
+    );
+  });
+
+  test('replaces a page only with --force, and no watch writes one', async () => {
+    const { machine } = await report();
+    await machine.run(['doctor', '--html', 'a.html']);
+    const again = await machine.run(['doctor', '--html', 'a.html']);
+    const forced = await machine.run(['doctor', '--html', 'a.html', '--force']);
+    const watch = await machine.run(['doctor', '--html', 'b.html', '--watch', '1m']);
+
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('a.html exists') });
+    expect(forced.code).toBe(0);
+    expect(watch).toMatchObject({ code: 2, stderr: expect.stringContaining('--html') });
+  });
 });
 
 test('the published schema is the schema of the document', () => {

@@ -14,9 +14,11 @@ import { reportCalls } from './calls/operations.ts';
 import { mcpFinding } from './mcp.ts';
 import { createReport } from './report.ts';
 import type { DoctorReport } from './report-schema.ts';
+import { formatPage } from './page.ts';
 import { formatProfile } from './settings-advice.ts';
+import { isProblem } from './summary.ts';
 import type { Plan, SpendOptions } from './calls/spend.ts';
-import { isProblem, watchGateway } from './watch.ts';
+import { watchGateway } from './watch.ts';
 
 interface DoctorOptions {
   /** A limit in US dollars, or `true` for one short chat. */
@@ -26,6 +28,8 @@ interface DoctorOptions {
   readonly model?: readonly string[] | undefined;
   /** A file, or `true` for standard output. */
   readonly report?: string | true | undefined;
+  /** The file of the page. */
+  readonly html?: string | undefined;
   readonly writeProfile?: string | undefined;
   readonly force?: boolean | undefined;
   readonly compare?: readonly string[] | undefined;
@@ -117,23 +121,26 @@ async function writeProfile(
   terminal.note(`The profile is in ${path}`);
 }
 
-/** Writes a report as Markdown, or as JSON with `--json` or to a `.json` file. */
+/** Writes a report as Markdown, as JSON with `--json` or to a `.json` file, and as a page with `--html`. */
 async function report(target: Target, run: Run<DoctorOptions>): Promise<void> {
   const { options, terminal } = run;
+  const { html, writeProfile: profilePath } = options;
   const out = typeof options.report === 'string' ? options.report : undefined;
   const isJSON = options.json === true || out?.endsWith('.json') === true;
-  const { writeProfile: profilePath } = options;
   if (profilePath !== undefined) await checkProfilePath(profilePath);
-  const files = out === undefined ? undefined : await chooseTargets('report', { ...options, out });
+  const choose = (file: string | undefined) =>
+    file === undefined ? undefined : chooseTargets('report', { ...options, out: file });
+  const [files, pages] = [await choose(out), await choose(html)];
   const document = await createReport(target, { spend: spendOptions(run) });
-  const text = isJSON ? JSON.stringify(document, undefined, 2) : formatReport(document);
-  const path = await files?.path(0, isJSON ? 'json' : 'md');
-  if (path === undefined) {
-    terminal.line(text);
-  } else {
+  const write = async (path: string, text: string): Promise<void> => {
     await writeFile(path, `${text}\n`);
     terminal.note(`The report is in ${path}`);
-  }
+  };
+  const text = isJSON ? JSON.stringify(document, undefined, 2) : formatReport(document);
+  if (files !== undefined) await write(await files.path(0, isJSON ? 'json' : 'md'), text);
+  if (pages !== undefined) await write(await pages.path(0, 'html'), formatPage(document));
+  const isPrinted = options.report === true || options.json === true || html === undefined;
+  if (files === undefined && isPrinted) terminal.line(text);
   if (profilePath !== undefined) await writeProfile(profilePath, document, terminal);
   if (document.rows.some(isProblem)) process.exitCode = exitCodes.refused;
 }
@@ -161,6 +168,7 @@ function checkWatch({
   watch,
   runs,
   report: file,
+  html,
   writeProfile: profile,
   compare,
 }: DoctorOptions): void {
@@ -169,7 +177,12 @@ function checkWatch({
       throw new UsageError('--runs requires --watch: doctor --watch 1h --runs 24');
     return;
   }
-  const others = { '--report': file, '--write-profile': profile, '--compare': compare };
+  const others = {
+    '--report': file,
+    '--html': html,
+    '--write-profile': profile,
+    '--compare': compare,
+  };
   const [other] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
   if (other !== undefined) throw new UsageError(`--watch cannot be combined with ${other}.`);
 }
@@ -232,6 +245,7 @@ export function doctorCommand(): Command {
       'doctor -m gpt-4o-mini',
       'doctor --spend -m gpt-4o-mini',
       'doctor --report report.md',
+      'doctor --html report.html',
       'doctor --report report.md --spend 0.50 -m gpt-4o-mini -m gpt-image-1',
       'doctor --write-profile gateway.ts --spend 0.50',
       'doctor --compare yesterday.json today.json',
@@ -250,6 +264,7 @@ export function doctorCommand(): Command {
       '--report [file]',
       'write a report for an issue, as Markdown or with --json: also probes each route; without the key, host and account',
     )
+    .option('--html <file>', 'write the report as one page for a browser')
     .option(
       '--write-profile <file>',
       'write the profile of the gateway as TypeScript, to a new file',
@@ -286,6 +301,7 @@ export function doctorCommand(): Command {
     }
     const isReport =
       options.report !== undefined ||
+      options.html !== undefined ||
       options.writeProfile !== undefined ||
       typeof options.spend === 'string';
     spendOptions(run);

@@ -1,5 +1,6 @@
 import type { DoctorReport, ReportRow } from './report-schema.ts';
 import { dollars } from './calls/estimate.ts';
+import { summarize, type SummaryLine, withoutKind } from './summary.ts';
 
 /** Characters with a meaning in Markdown. GitHub also links mentions, issues and addresses. */
 const markdown = /[\\`*_~<>[\]&@#|]|:\/\/|www\./i;
@@ -23,13 +24,18 @@ function withoutBackslashes(text: string): string {
   return text.slice(0, end);
 }
 
-const isCall = ({ id }: ReportRow): boolean => id.startsWith('call.');
+export const isCall = ({ id }: ReportRow): boolean => id.startsWith('call.');
+
+function summaryLine({ name, text, problem }: SummaryLine): string {
+  const first = problem === undefined ? '' : `. First, ${toCell(problem)}`;
+  return `- ${name}: ${toCell(text)}${first}`;
+}
 
 function checkLine({ id, status, detail, fix }: ReportRow): string {
   return `| ${id} | ${status} | ${toCell(fix === undefined ? detail : `${detail}. ${fix}`)} |`;
 }
 
-function formatCost({ call }: ReportRow): string {
+export function formatCost({ call }: ReportRow): string {
   if (call === undefined || (call.usd === undefined && call.atMostUSD === 0)) return '–';
   const { usd, source, atMostUSD } = call;
   if (usd === undefined) return `unknown, at most ${dollars(atMostUSD)}`;
@@ -37,7 +43,7 @@ function formatCost({ call }: ReportRow): string {
 }
 
 function callLine(row: ReportRow): string {
-  const name = row.id.replace('call.', '');
+  const name = withoutKind(row);
   const model = row.call?.model ?? '';
   const status = row.status === 'skip' ? 'skipped' : row.status.toUpperCase();
   const cells = [name, toCell(model), status, toCell(row.detail), formatCost(row)];
@@ -81,6 +87,8 @@ export function formatReport(report: DoctorReport): string {
   const counts = removed.map(({ name, times }) => `${name} (${times})`).join(', ');
   return [
     '### model-gateway doctor',
+    '',
+    ...summarize(report).map(summaryLine),
     '',
     `model-gateway ${client}, ${runtime}, ${createdAt}`,
     '',

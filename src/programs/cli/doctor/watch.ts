@@ -2,6 +2,7 @@ import { delay } from '../../../http/abort.ts';
 import { compareRows, type Difference, isResult, toRows } from './compare.ts';
 import type { DoctorReport } from './report-schema.ts';
 import type { SpendOptions } from './calls/spend.ts';
+import { isProblem } from './summary.ts';
 
 /** Options of a watch. */
 export interface WatchOptions {
@@ -19,9 +20,6 @@ export interface WatchOptions {
   /** Called if the rest of the limit is too small for another run. */
   readonly onSpent: (runs: number) => void;
 }
-
-export const isProblem = ({ status }: DoctorReport['rows'][number]): boolean =>
-  status === 'fail' || status === 'timeout';
 
 /**
  * Creates a report again and again, and compares each row with its last result.
