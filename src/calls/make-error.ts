@@ -1,5 +1,5 @@
 import { asSentence, quote, quoteValue } from '../answers/failure.ts';
-import { means } from '../answers/error-codes.ts';
+import { credit, means, providerCredit } from '../answers/error-codes.ts';
 import { toFields } from '../answers/objects.ts';
 import { type ChargeClass, findEndpoint } from '../endpoints.ts';
 import {
@@ -82,7 +82,7 @@ function fixFor(
   { spec, url, client }: FailedCall,
 ): string | undefined {
   const isRefused = kind === 'refused' && body !== undefined;
-  if (status === 402 || (isRefused && means(body, 'credit', 'provider_credit'))) {
+  if (status === 402 || (isRefused && means(body, credit, providerCredit))) {
     return 'No credit is left: add credit to the account of the key. At a gateway it may be the account at the provider: tell its operator.';
   }
   if (isUsedUp(status, body, headers)) {

@@ -1,4 +1,4 @@
-import { means } from '../answers/error-codes.ts';
+import { means, unusableModel } from '../answers/error-codes.ts';
 import { isJSON } from '../answers/failure.ts';
 import { isModelMissing } from '../http/classify.ts';
 import type { FailedAttempt } from '../http/retry.ts';
@@ -39,7 +39,7 @@ export function mayLackVersion(
   if (status !== 404 || version !== '' || api !== '/v1' || !/^\/v1(\/|$)/.test(path)) return false;
   // Only the route itself can say that a model or a task is missing.
   if (isModelMissing(status, body) || body?.envelope === 'task') return false;
-  if (means(body ?? {}, 'unusable_model')) return false;
+  if (means(body ?? {}, unusableModel)) return false;
   return shared.address?.root !== root && !findMissing(shared).has(`${root} ${operation}`);
 }
 

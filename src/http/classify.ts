@@ -1,5 +1,16 @@
 import { type ErrorBody, isJSON } from '../answers/failure.ts';
-import { means } from '../answers/error-codes.ts';
+import {
+  afterWork,
+  billedContent,
+  credit,
+  dailyLimit,
+  lostResponse,
+  means,
+  missingModel,
+  permanent,
+  providerCredit,
+  invalidKey,
+} from '../answers/error-codes.ts';
 import { codeText, isObject, toFields } from '../answers/objects.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import type { Phase } from '../errors/gateway-error.ts';
@@ -70,9 +81,9 @@ const missingStatus = /^(2\d\d|404|503)$/;
  */
 export function isModelMissing(status: number | undefined, body: ErrorBody | undefined): boolean {
   const { code, type, message = '' } = body ?? {};
-  if (means({ code, type }, 'missing_model')) return true;
+  if (means({ code, type }, missingModel)) return true;
   const isWorded = missingStatus.test(`${status}`) && !/[(（]retry[)）]/i.test(message);
-  return isWorded && means({ message }, 'missing_model');
+  return isWorded && means({ message }, missingModel);
 }
 
 /** A limit of Google for a day or longer. The wait that stands beside it is that of a minute. */
@@ -85,17 +96,15 @@ export function isUsedUp(
   headers: Headers | undefined,
 ): boolean {
   if (status !== 429 || body === undefined) return false;
-  if (means(body, 'credit', 'provider_credit')) return true;
+  if (means(body, credit, providerCredit)) return true;
   if (longQuota.test(JSON.stringify(body.error ?? null))) return true;
   const wait = readRetryAfter(headers, status, body) ?? Infinity;
-  return wait > longestRetryAfter && means(body, 'daily_limit');
+  return wait > longestRetryAfter && means(body, dailyLimit);
 }
 
 /** Returns whether an error precedes any work and recurs for the same request. */
 function isPermanent(status: number | undefined, body: ErrorBody, headers?: Headers): boolean {
-  return (
-    means(body, 'permanent') || isModelMissing(status, body) || isUsedUp(status, body, headers)
-  );
+  return means(body, permanent) || isModelMissing(status, body) || isUsedUp(status, body, headers);
 }
 
 /**
@@ -124,7 +133,7 @@ export function isKeyUnknown({ type, message }: ErrorBody): boolean {
 
 /** Returns whether an error says that a key is wrong: by its status, or by its code and text. */
 export function isWrongKey({ kind, body }: FailedAttempt): boolean {
-  return kind === 'unauthorized' || (kind === 'refused' && means(body ?? {}, 'key'));
+  return kind === 'unauthorized' || (kind === 'refused' && means(body ?? {}, invalidKey));
 }
 
 /** Returns the value of `x-should-retry`. A permanent error overrides `true`. */
@@ -133,7 +142,7 @@ export function readShouldRetry({ headers, body, status }: FailedAttempt): boole
   if (value === 'false') return false;
   if (value !== 'true') return undefined;
   const isFinal =
-    body !== undefined && (means(body, 'billed_content') || isPermanent(status, body, headers));
+    body !== undefined && (means(body, billedContent) || isPermanent(status, body, headers));
   return isFinal ? undefined : true;
 }
 
@@ -145,13 +154,13 @@ export function classifyStatus(
   charge: ChargeClass = 'charged',
 ): FailureKind {
   const { code, type } = body;
-  if (means(body, 'billed_content')) return charge === 'free' ? 'refused' : 'content_refused';
+  if (means(body, billedContent)) return charge === 'free' ? 'refused' : 'content_refused';
   if (isPermanent(status, body, headers)) return 'refused';
   // After the work, storage may reject a key too, but has other codes.
-  if (status >= 500 && means({ code, type }, 'key')) return 'refused';
+  if (status >= 500 && means({ code, type }, invalidKey)) return 'refused';
   if (status === 400 && isKeyUnknown(body)) return 'unauthorized';
   if (charge !== 'free' && isResentEmpty(body.message ?? '')) return 'undecided';
-  const isDone = code === settlementUnknown || (status < 500 && means({ code }, 'after_work'));
+  const isDone = code === settlementUnknown || (status < 500 && means({ code }, afterWork));
   if (isDone) return 'unusable_answer';
   const kind = classifyByStatus(status, body, headers);
   if (code !== submissionFailed) return kind;
@@ -172,7 +181,7 @@ function classifyByStatus(status: number, body: ErrorBody, headers: Headers): Fa
   // Proxies respond with JSON too; only the gateway's error format proves that it is the gateway.
   const isFromGateway = isJSON(body) && body.envelope !== 'other';
   if (status === 500 && isFromGateway) {
-    return means(body, 'lost_response') ? 'response_lost' : 'server_error';
+    return means(body, lostResponse) ? 'response_lost' : 'server_error';
   }
   if (status === 500) return 'interrupted';
   return isFromGateway ? 'refused' : 'undecided';
@@ -194,9 +203,9 @@ export function classifyErrorInSuccess(
   const hasTask = body.code === submissionFailed || containsId(body) || mentionsTaskId(body);
   const isTaskError = createsTask && body.envelope === 'task' && !hasTask;
   if (charge === 'free' || isTaskError) return 'refused';
-  if (means(body, 'billed_content')) return 'content_refused';
+  if (means(body, billedContent)) return 'content_refused';
   const mayBeTask = charge === 'charged' && (hasTask || hasId);
-  const isRefused = isPermanent(200, body) || means(body, 'key');
+  const isRefused = isPermanent(200, body) || means(body, invalidKey);
   return isRefused && !mayBeTask ? 'refused' : 'undecided';
 }
 

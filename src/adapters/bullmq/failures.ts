@@ -1,4 +1,4 @@
-import { means } from '../../answers/error-codes.ts';
+import { billedContent, means, permanent, providerCredit } from '../../answers/error-codes.ts';
 import { codeText } from '../../answers/objects.ts';
 import {
   APIConnectionError,
@@ -23,7 +23,7 @@ function isTransient(error: APIError): boolean {
   const coded = { code: codeText(error.code), type, message };
   if (APIConnectionError.isInstance(error) || ContentNotReadyError.isInstance(error)) return true;
   if (status === undefined) return false;
-  if (means(coded, 'permanent', 'billed_content', 'provider_credit')) return false;
+  if (means(coded, permanent, billedContent, providerCredit)) return false;
   return status < 300 || [408, 425, 429].includes(status) || status >= 500;
 }
 

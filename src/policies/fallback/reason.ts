@@ -1,5 +1,16 @@
 import type { ErrorBody } from '../../answers/failure.ts';
-import { type Meaning, means } from '../../answers/error-codes.ts';
+import {
+  credit,
+  type Meaning,
+  means,
+  missingModel,
+  namesModel,
+  providerCredit,
+  rateLimit,
+  refusedContent,
+  tooLong,
+  unusableModel,
+} from '../../answers/error-codes.ts';
 import type { ChargeClass } from '../../endpoints.ts';
 import type { Outcome } from '../../errors/gateway-error.ts';
 import type { FallbackReason } from '../../options/options.ts';
@@ -24,10 +35,10 @@ export function reasonFor(failed: FailedAttempt): FallbackReason | undefined {
   // Another model's response would be as large, or as unreadable.
   if (problem?.includes('maxResponseBytes') || code === notAResponse) return undefined;
   if (problem?.includes(namelessCall)) return undefined;
-  if (has('credit') || status === 402) return undefined;
-  if (kind === 'content_refused' || has('content')) return 'content';
-  if (has('context')) return 'context';
-  if (status === 429 || has('provider_credit', 'rate_limit')) return 'limits';
+  if (has(credit) || status === 402) return undefined;
+  if (kind === 'content_refused' || has(refusedContent)) return 'content';
+  if (has(tooLong)) return 'context';
+  if (status === 429 || has(providerCredit, rateLimit)) return 'limits';
   if (kind === 'timed_out') return 'timeout';
   if (status === 501 || (body && isAboutModel(status, body, headers))) return 'model';
   return isUnknown(kind) ? 'overload' : undefined;
@@ -42,8 +53,8 @@ function isAboutModel(
   const { message = '' } = body;
   const isAboutParameters = (status === 400 || status === 422) && parameterText.test(message);
   const named = isAboutParameters ? { ...body, message: undefined } : body;
-  if (means(named, 'missing_model', 'unusable_model')) return true;
-  if (status === 403 || status === 404) return means(body, 'names_model');
+  if (means(named, missingModel, unusableModel)) return true;
+  if (status === 403 || status === 404) return means(body, namesModel);
   return status === 401 ? isProviderRefusal(body, headers) : isModelMissing(status, body);
 }
 

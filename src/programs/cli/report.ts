@@ -1,4 +1,4 @@
-import { means } from '../../answers/error-codes.ts';
+import { means, missingModel, unsuitedModel, unusableModel } from '../../answers/error-codes.ts';
 import { codeText } from '../../answers/objects.ts';
 import { closeTo } from '../../answers/similar-names.ts';
 import { withAdvice } from '../../errors/gateway-error.ts';
@@ -24,10 +24,10 @@ function isModelUnknown(error: unknown): boolean {
   if (!APIError.isInstance(error)) return false;
   const { type, message } = error;
   const code = codeText(error.code);
-  if (means({ code, type }, 'missing_model')) return true;
+  if (means({ code, type }, missingModel)) return true;
   return (
     [400, 404, 503].includes(error.status ?? 0) &&
-    means({ code, type, message }, 'missing_model', 'unusable_model', 'unsuited_model')
+    means({ code, type, message }, missingModel, unusableModel, unsuitedModel)
   );
 }
 

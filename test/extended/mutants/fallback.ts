@@ -12,7 +12,7 @@ export const fallbackMutants: MutantsByFile = {
       becomes: '',
     },
     { is: "if (kind === 'timed_out') return 'timeout';", becomes: '' },
-    { is: "if (has('credit') || status === 402) return undefined;", becomes: '' },
+    { is: 'if (has(credit) || status === 402) return undefined;', becomes: '' },
     {
       is: "problem?.includes('maxResponseBytes') || code === notAResponse",
       becomes: 'code === notAResponse',

@@ -120,8 +120,8 @@ export const httpMutants: MutantsByFile = {
     },
     { is: 'if (longQuota.test(', becomes: "if (''.includes(" },
     {
-      is: "wait > longestRetryAfter && means(body, 'daily_limit')",
-      becomes: "means(body, 'daily_limit')",
+      is: 'wait > longestRetryAfter && means(body, dailyLimit)',
+      becomes: 'means(body, dailyLimit)',
     },
     { is: 'return isRefused && !mayBeTask', becomes: 'return isRefused' },
     { is: 'missingStatus.test(`${status}`) && ', becomes: '' },
@@ -130,8 +130,8 @@ export const httpMutants: MutantsByFile = {
       becomes: "return 'refused';",
     },
     {
-      is: "code === settlementUnknown || (status < 500 && means({ code }, 'after_work'))",
-      becomes: "status < 500 && means({ code }, 'after_work')",
+      is: 'code === settlementUnknown || (status < 500 && means({ code }, afterWork))',
+      becomes: 'status < 500 && means({ code }, afterWork)',
     },
     {
       is: 'containsId(body) || (status === 429 && mentionsTaskId(body))',

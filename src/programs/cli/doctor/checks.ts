@@ -1,5 +1,5 @@
 import { readErrorText } from '../../../answers/failure.ts';
-import { means } from '../../../answers/error-codes.ts';
+import { credit, means, providerCredit, invalidKey } from '../../../answers/error-codes.ts';
 import { codeText, errorMessage, isObject, trimmedText } from '../../../answers/objects.ts';
 import { endpoints } from '../../../endpoints.ts';
 import { classifyThrown, isKeyUnknown } from '../../../http/classify.ts';
@@ -210,7 +210,7 @@ const wrongKey = 'Check that it is complete and belongs to this gateway.';
 function keyFinding({ status, text }: Probe): Finding {
   const body = readErrorText(text);
   // Some gateways answer a wrong key with 403, and name it in the code.
-  if (status === 401 || (status === 403 && means(body, 'key'))) {
+  if (status === 401 || (status === 403 && means(body, invalidKey))) {
     return fail('key', `the key is not accepted (${status})`, wrongKey);
   }
   if (status === 400 && isKeyUnknown(body)) {
@@ -581,7 +581,7 @@ async function chatFindings(
 
 /** Returns whether the key or its account has no credit left. */
 function hasNoCredit({ code, type, message }: APIError): boolean {
-  return means({ code: codeText(code), type, message }, 'credit', 'provider_credit');
+  return means({ code: codeText(code), type, message }, credit, providerCredit);
 }
 
 /** Runs a check. An error becomes a finding, so the other checks continue. */

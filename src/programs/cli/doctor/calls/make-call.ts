@@ -1,5 +1,5 @@
 import { readErrorText } from '../../../../answers/failure.ts';
-import { means } from '../../../../answers/error-codes.ts';
+import { means, missingModel, unsuitedModel } from '../../../../answers/error-codes.ts';
 import { codeText, errorMessage, trimmedText } from '../../../../answers/objects.ts';
 import {
   APIConnectionTimeoutError,
@@ -53,11 +53,9 @@ function findModelProblem(
   if (!APIError.isInstance(error) || last === undefined || last.status < 400) return undefined;
   const body = readErrorText(last.text);
   const { message = '' } = body;
-  if (means(body, 'missing_model')) return 'unknown';
+  if (means(body, missingModel)) return 'unknown';
   if (tested?.test(message) === true) return undefined;
-  return means(body, 'unsuited_model') || otherModel?.test(message) === true
-    ? 'unserved'
-    : undefined;
+  return means(body, unsuitedModel) || otherModel?.test(message) === true ? 'unserved' : undefined;
 }
 
 function toStatus(error: unknown, { foreign }: ReportCall): CallResult['status'] {
@@ -68,7 +66,7 @@ function toStatus(error: unknown, { foreign }: ReportCall): CallResult['status']
   if (!APIError.isInstance(error)) return 'fail';
   const { status = 0, message, type } = error;
   if (status === 408 || status === 504) return 'timeout';
-  if (means({ code: codeText(error.code), type, message }, 'missing_model')) return 'fail';
+  if (means({ code: codeText(error.code), type, message }, missingModel)) return 'fail';
   const isForeign = unsupportedMessage.test(message) || foreign?.test(message) === true;
   return [404, 405, 501].includes(status) || isForeign ? 'unsupported' : 'fail';
 }
