@@ -147,7 +147,8 @@ interface JSONAnswer<T> {
   readonly fromFile?: {
     /** @param beginning - The first bytes, as text. */
     readonly isFile: (type: string, beginning: string) => boolean;
-    readonly toValue: (bytes: Uint8Array, type: string) => JsonObject;
+    /** @throws `ReadFailure` if the file is not whole */
+    readonly toValue: (bytes: Uint8Array, answer: Answer) => JsonObject;
   };
 }
 
@@ -199,7 +200,7 @@ export function jsonAnswer<T>(
       let value: T;
       if (fromFile && isFile) {
         const bytes = await readFile(answer, request.settings.maxResponseBytes);
-        value = readValue(fromFile.toValue(bytes, type), schema, request.check);
+        value = readValue(fromFile.toValue(bytes, answer), schema, request.check);
       } else if (fromEvents && isStream) {
         request.scope.clearLimits();
         value = await fromEvents(request, answer);

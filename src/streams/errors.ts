@@ -14,9 +14,9 @@ import {
   type StreamErrorInit,
   UnexpectedResponseError,
 } from '../errors/api-errors.ts';
-import { defaultAdvice, type Evidence, type Outcome } from '../errors/gateway-error.ts';
+import type { Evidence } from '../errors/gateway-error.ts';
 import type { Redaction } from '../http/redaction.ts';
-import { failures, type FailedAttempt } from '../http/retry.ts';
+import type { FailedAttempt } from '../http/retry.ts';
 import type { StreamLimit } from './timeouts.ts';
 
 /**
@@ -108,11 +108,14 @@ export interface StreamErrorBase {
   readonly evidence?: Evidence | undefined;
   /** Returns the text of the stream so far, if it is kept. */
   readonly body?: (() => string) | undefined;
-  /** Classifies an error that was sent before any content, as the same error in place of the stream. */
-  readonly judge?: ((error: ErrorBody) => FailedAttempt['kind']) | undefined;
+  /** Returns what is known of an error that was sent before any content, as of the same error in place of the stream. */
+  readonly judge?: ((error: ErrorBody) => Judgement | undefined) | undefined;
   /** Removes secrets from messages of the gateway and the runtime. */
   readonly redaction?: Pick<Redaction, 'attempt'> | undefined;
 }
+
+/** Outcome and advice of an error that is known to have cost nothing. */
+export type Judgement = Pick<StreamErrorInit, 'outcome' | 'advice'>;
 
 interface Received {
   /** `true` once any part of a response was received. */
@@ -123,14 +126,6 @@ interface Received {
 
 const kept = 'The field "partial" has the response so far. ';
 const charged = 'The call was probably charged, and a new one is charged again.';
-
-/** Returns outcome and advice if an error is known to have cost nothing. */
-function adviceOf(
-  kind: FailedAttempt['kind'],
-): { readonly outcome: Outcome; readonly advice: string } | undefined {
-  const { outcome, advice = defaultAdvice[outcome] } = failures[kind];
-  return outcome === 'unknown' ? undefined : { outcome, advice };
-}
 
 /** Returns a failure without secrets. */
 function redact(
@@ -168,8 +163,7 @@ export function readingFailure(base: StreamErrorBase, received: Received, cause:
     const failed = redact(base, { body: cause.body });
     const reason = asSentence(describeError(failed.body ?? cause.body));
     const init = toInit(base, received, failed);
-    const kind = received.started === true ? undefined : base.judge?.(cause.body);
-    const judged = kind === undefined ? undefined : adviceOf(kind);
+    const judged = received.started === true ? undefined : base.judge?.(cause.body);
     return new StreamError(`The stream of ${base.operation} failed: ${reason}`, {
       ...init,
       ...judged,

@@ -4,10 +4,9 @@ import type { JsonObject } from '../types.ts';
 import { APIError, APIUserAbortError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import type { AnswerFormat, Request } from '../calls/request.ts';
 import { classifyEvent, findStatus } from '../http/classify.ts';
-import type { FailedAttempt } from '../http/retry.ts';
+import { type FailedAttempt, type FailureKind, failures } from '../http/retry.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import {
-  checkFile,
   keepBody,
   peek,
   ReadFailure,
@@ -24,7 +23,8 @@ import {
   detectFormat,
   readContentType,
 } from '../calls/response.ts';
-import { StreamTimeoutError, timedOut, truncated } from './errors.ts';
+import { defaultAdvice } from '../errors/gateway-error.ts';
+import { type Judgement, StreamTimeoutError, timedOut, truncated } from './errors.ts';
 import { serverEvents } from './events.ts';
 import type { StreamContext, StreamProtocol, WholeOf } from './protocol.ts';
 import { readStream, type StreamForm } from './stream-reader.ts';
@@ -126,7 +126,7 @@ async function openStream<Item, Other>(
       const buffer = await answer.response.arrayBuffer().catch((cause: unknown) => {
         throw toReadFailure(cause, answer);
       });
-      const items = protocol.fromFile(checkFile(answer, new Uint8Array(buffer)), type);
+      const items = protocol.fromFile(new Uint8Array(buffer), answer);
       return { value: streamFromValues(items, context, protocol), stays: true };
     }
   }
@@ -253,6 +253,12 @@ export function collectAs<Item>(
   };
 }
 
+/** Returns outcome and advice if a failure is known to have cost nothing. */
+function adviceOf(kind: FailureKind): Judgement | undefined {
+  const { outcome, advice = defaultAdvice[outcome] } = failures[kind];
+  return outcome === 'unknown' ? undefined : { outcome, advice };
+}
+
 /** Returns the settings of a call that its stream needs. */
 function toStreamContext(request: Request, answer: Answer): StreamContext {
   const { settings, spec, scope } = request;
@@ -272,7 +278,7 @@ function toStreamContext(request: Request, answer: Answer): StreamContext {
       status,
       headers,
       redaction: request.redaction,
-      judge: (body) => classifyEvent(body, headers, spec.charge),
+      judge: (body) => adviceOf(classifyEvent(body, headers, spec.charge)),
       evidence: { ...evidence, attempts: request.evidence(evidence) },
     },
     warn: (message) =>

@@ -1,6 +1,7 @@
 import type { ErrorBody } from '../answers/failure.ts';
 import { isObject, mergeUsage } from '../answers/objects.ts';
 import { type ReadCheck, readValue, type ResponseSchema } from '../answers/reader.ts';
+import type { Answer } from '../http/responses/response-body.ts';
 import type { JsonObject } from '../types.ts';
 import type { StreamErrorBase, StreamVerdict } from './errors.ts';
 import type { StreamLimits } from './timeouts.ts';
@@ -121,9 +122,9 @@ export interface StreamProtocol<Item> {
   /**
    * Converts a whole file to events, for providers that don't stream on request.
    *
-   * @param type - The content type of the file.
+   * @throws `ReadFailure` if the file is not whole
    */
-  fromFile?(bytes: Uint8Array, type: string): readonly unknown[];
+  fromFile?(bytes: Uint8Array, answer: Answer): readonly unknown[];
   /**
    * Converts text to events, for providers that return text instead of a stream. Empty if the text is not a response.
    *

@@ -18,6 +18,7 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import { displayURL } from '../http/url.ts';
 import { detectFormat, lacking, notJSON, readContentType } from '../calls/response.ts';
 import { isNode } from '../http/send.ts';
+import { checkEnd } from './file-end.ts';
 
 /** Finds a file in a response that is not the file itself. */
 export interface FileSearch {
@@ -88,7 +89,7 @@ export function fileAnswer(search?: FileSearch): AnswerFormat<Response, 'binary'
         discardBody(answer.response.body);
         throw error;
       }
-      return { value: exposeResponse(request, answer, true), stays: true };
+      return { value: exposeResponse(request, answer, checkEnd(answer)), stays: true };
     },
   };
 }

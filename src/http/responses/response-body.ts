@@ -1,5 +1,3 @@
-import { readErrorValue } from '../../answers/failure.ts';
-import { type FileEnd, ReceivedFile } from '../../answers/received-file.ts';
 import { abortOwn, type CallScope, onAbort } from '../abort.ts';
 import { toBytes } from './chunks.ts';
 import { createResponse } from './foreign-response.ts';
@@ -184,7 +182,7 @@ export async function readFile(answer: Answer, limit: number): Promise<Uint8Arra
   const { reader, bytes, end, cause } = await readBytes(response.body, scope, limit + 1);
   discardBody(reader);
   if (end === 'broken') throw toReadFailure(cause, answer);
-  if (end === 'whole') return checkFile(answer, bytes);
+  if (end === 'whole') return bytes;
   const problem = `the response is larger than ${limit} bytes (maxResponseBytes).`;
   throw new ReadFailure({ ...unusable(answer, problem), kind: 'undecided' });
 }
@@ -265,36 +263,19 @@ export async function peek(answer: Answer, length = 1): Promise<Peeked> {
   };
 }
 
-/** Returns a check for the file in a response; its container is the proof of its end if its length is not known. */
-function checkFor({ status, headers }: Response): ReceivedFile {
-  return new ReceivedFile(expectedLength(headers) === 0 && status !== 206);
-}
-
-/** Returns the failure of a file that ends too early; `undefined` if it may be complete. */
-function findFailure(
-  answer: Answer,
-  { error, isCut }: FileEnd,
-  received: number,
-): FailedAttempt | undefined {
-  if (error !== undefined) {
-    const problem = `after ${received} bytes, the file ends with an error instead of its other bytes.`;
-    // `error` would repeat the text.
-    const body = { ...readErrorValue(error.value), error: undefined };
-    const requestId = answer.requestId ?? body.requestId;
-    return { ...unusable(answer, problem, error.text), body, requestId };
-  }
-  if (!isCut) return undefined;
-  return unusable(answer, `the body ended after ${received} bytes, although the file is longer.`);
-}
-
-/** @throws `ReadFailure` if a file that was received at once ends too early */
-export function checkFile(answer: Answer, bytes: Uint8Array): Uint8Array {
-  const file = checkFor(answer.response);
-  const { byteLength } = file.add(bytes);
-  const end = file.end();
-  const failure = findFailure(answer, end, byteLength + end.rest.byteLength);
-  if (failure !== undefined) throw new ReadFailure(failure);
-  return bytes;
+/** Checks the end of a file while it is received. */
+export interface FileCheck {
+  /** Takes the next bytes. Returns those that are certainly a part of the file. */
+  add(chunk: Uint8Array): Uint8Array;
+  /**
+   * Returns the last bytes, which were held back, and the failure of a file that ends too early.
+   *
+   * @param received - The number of bytes, with those that are no part of the file.
+   */
+  end(received: number): {
+    readonly rest: Uint8Array;
+    readonly failure: FailedAttempt | undefined;
+  };
 }
 
 interface BodyOwner {
@@ -309,9 +290,9 @@ interface BodyOwner {
  * Returns the response with a body that is forwarded chunk by chunk as it is read, fails if it is cut or
  * stalls, and ends the call at its end.
  *
- * @param isFile - `true` if the body is a file, whose end is checked.
+ * @param file - The check of a body that is a file.
  */
-export function exposeResponse(call: BodyOwner, answer: Answer, isFile = false): Response {
+export function exposeResponse(call: BodyOwner, answer: Answer, file?: FileCheck): Response {
   const { response } = answer;
   const { scope } = call;
   const { idleTimeout } = call.settings;
@@ -322,7 +303,6 @@ export function exposeResponse(call: BodyOwner, answer: Answer, isFile = false):
     return response;
   }
   const expected = expectedLength(response.headers);
-  const file = isFile ? checkFor(response) : undefined;
   let received = 0;
   let isSilent = false;
   let isReading = false;
@@ -346,6 +326,11 @@ export function exposeResponse(call: BodyOwner, answer: Answer, isFile = false):
   const guarded = lazyStream({
     async pull(target) {
       let failure: FailedAttempt | undefined;
+      const passRest = (): FailedAttempt | undefined => {
+        const { rest, failure: fault } = file?.end(received) ?? {};
+        if (rest !== undefined && rest.byteLength > 0) target.enqueue(rest);
+        return fault;
+      };
       isReading = true;
       scope.keepAlive(true);
       let silence: ReturnType<typeof setTimeout> | undefined;
@@ -364,15 +349,12 @@ export function exposeResponse(call: BodyOwner, answer: Answer, isFile = false):
           target.enqueue(passed);
           return;
         }
-        const fileEnd = file?.end();
-        if (fileEnd !== undefined && fileEnd.rest.byteLength > 0) target.enqueue(fileEnd.rest);
+        failure = passRest();
         if (received < expected) {
-          failure = unusable(answer, `the body ended after ${received} of ${expected} bytes.`);
+          failure ??= unusable(answer, `the body ended after ${received} of ${expected} bytes.`);
         }
-        if (fileEnd !== undefined) failure = findFailure(answer, fileEnd, received) ?? failure;
       } catch (cause) {
-        const { rest } = file?.end() ?? {};
-        if (rest !== undefined && rest.byteLength > 0) target.enqueue(rest);
+        passRest();
         const silent = `no data arrived for ${idleTimeout} ms (idleTimeout).`;
         failure = isSilent
           ? unusable(answer, silent)
@@ -400,7 +382,7 @@ export function exposeResponse(call: BodyOwner, answer: Answer, isFile = false):
 }
 
 /** Returns `content-length`; 0 if it is absent or counts bytes of a content coding. */
-function expectedLength(headers: Headers): number {
+export function expectedLength(headers: Headers): number {
   const coding = headers.get('content-encoding') ?? 'identity';
   const text = headers.get('content-length') ?? '';
   return coding === 'identity' && /^\s*\d+\s*$/.test(text) ? Number(text) : 0;

@@ -24,6 +24,7 @@ import {
 import type { JsonObject } from '../../types.ts';
 import { fetchFile } from '../../uploads/fetch-file.ts';
 import { fileAnswer } from '../../uploads/file-answer.ts';
+import { requireWhole } from '../../uploads/file-end.ts';
 import { findAudio, readAudioEvent } from './places.ts';
 import type { SpeechStreamEvent } from './types.ts';
 
@@ -128,7 +129,10 @@ const speechProtocol: StreamProtocol<SpeechStreamEvent> = {
     fromAnswer: () => [],
   }),
   split: splitEvent,
-  fromFile: toEvents,
+  fromFile(bytes, answer) {
+    requireWhole(answer, bytes);
+    return toEvents(bytes);
+  },
   deliver: deliverSpeech,
 };
 

@@ -22,9 +22,15 @@ import {
 import { type FieldsOf, numeric, type ResponseSchema, readValue } from '../../answers/reader.ts';
 import { isImage, locateImages, readImage } from './pictures.ts';
 import type { AnswerFormat } from '../../calls/request.ts';
-import { type CallInfo, jsonAnswer, type ReadOther } from '../../calls/response.ts';
+import {
+  type CallInfo,
+  jsonAnswer,
+  readContentType,
+  type ReadOther,
+} from '../../calls/response.ts';
 import { collectAs } from '../../streams/open-stream.ts';
 import { type StreamProtocol, typedProtocol } from '../../streams/protocol.ts';
+import { requireWhole } from '../../uploads/file-end.ts';
 
 const details: FieldsOf<ImageTokenDetails> = { image_tokens: 'number', text_tokens: 'number' };
 
@@ -179,7 +185,10 @@ function imageProtocol<Item extends ImageGenStreamEvent | ImageEditStreamEvent>(
     ...typedProtocol({ schema, endType, expected, fromAnswer, missing: findMissing }),
     // A whole response as an event, such as `image.generation.result`, may hold several images.
     split: (value) => (isEvent(value) ? [] : fromAnswer(value)),
-    fromFile: (bytes, type) => [fileEvent(bytes, endType, type)],
+    fromFile(bytes, answer) {
+      requireWhole(answer, bytes);
+      return [fileEvent(bytes, endType, readContentType(answer.response))];
+    },
   };
 }
 
@@ -260,7 +269,10 @@ export const wholeAnswer = <Other>(
       fromEvents: async (request, answer) => toImagesResponse(await collectEvents(request, answer)),
       fromFile: {
         isFile: isImageFile,
-        toValue: (bytes, type) => ({ data: [fileImage(bytes, type)] }),
+        toValue(bytes, answer) {
+          requireWhole(answer, bytes);
+          return { data: [fileImage(bytes, readContentType(answer.response))] };
+        },
       },
     },
     (value, info) => {
