@@ -7,6 +7,7 @@ import { optionPages } from '../docs/tables/options.ts';
 import { sections } from '../docs/tables/write.ts';
 import { isName } from '../src/options/option-names.ts';
 import { optionTable } from '../src/options/option-table.ts';
+import { places } from './durable/places.ts';
 import { root } from './helpers/run-program.ts';
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -33,6 +34,27 @@ describe('what a script writes', () => {
     expect(names.length).toBeGreaterThan(25);
     expect(names.filter((name) => !isName(name))).toEqual([]);
   });
+});
+
+test('the README names the runtimes in which keys are searched for', () => {
+  const listed = read('test/runtimes/runners/runtimes.ts').split('export const runtimes')[1] ?? '';
+  const readme = read('README.md').replaceAll('Node.js', 'node');
+  const [, named = ''] = /tested in (.*?)\./.exec(readme) ?? [];
+  const families = [...listed.matchAll(/^  (?:(\w+)[,(]|\{ name: '(\w+)')/gm)].map(
+    ([, variable, name]) => variable ?? name,
+  );
+
+  expect(named.toLowerCase().split(/, | and /)).toEqual([...new Set(families)]);
+});
+
+test('counts in guides are those of today', () => {
+  const recorded = globSync('test/fixtures/gateway/*.jsonl', { cwd: root }).flatMap((file) =>
+    read(file).trim().split('\n'),
+  );
+
+  expect(read('docs/guides/testing.md')).toContain(`${recorded.length} recorded requests`);
+  expect(places).toHaveLength(12);
+  expect(read('docs/guides/many-machines.md')).toContain('in twelve places');
 });
 
 test('every variable that is read is in the guide', () => {
