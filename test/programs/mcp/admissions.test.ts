@@ -104,6 +104,7 @@ describe('a disk', () => {
     { moment: 'before', isLasting: false },
     { moment: 'after', isLasting: false },
     { moment: 'before', isLasting: true },
+    { moment: 'after', isLasting: true },
   ] as const)(
     'that fails $moment a step, lasting: $isLasting, lets no call pass a budget',
     async (fault) => {
