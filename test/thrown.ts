@@ -67,6 +67,19 @@ const unreachable = [
 /** Errors without the address of the request, except for those of Deno. */
 export const thrown: readonly Thrown[] = [
   ...withCodes('cannot_connect', 'connect', ...unreachable),
+  ...withCodes(
+    'cannot_connect',
+    'connect',
+    'EMFILE',
+    'ENFILE',
+    'ENOBUFS',
+    'ENOMEM',
+    'EACCES',
+    'EPERM',
+  ),
+  ...withCodes('interrupted', 'read', 'EMFILE', 'ENOBUFS', 'ENOMEM', 'EPERM'),
+  ...withCodes('interrupted', 'connect', 'ECONNRESET', 'EPIPE'),
+  ...withCodes('cannot_connect', 'getaddrinfo', 'EMFILE', 'EAI_FAIL'),
   ...withCodes('interrupted', 'read', ...unreachable, 'ECONNRESET'),
   ...withCodes('interrupted', 'write', 'ENETUNREACH', 'ECONNRESET', 'EPIPE', 'EPROTO'),
   ...withCodes('cannot_connect', undefined, 'ECONNREFUSED'),

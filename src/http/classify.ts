@@ -254,6 +254,8 @@ const kindsByCode: readonly (readonly [RegExp, FailureKind])[] = [
     /^(connect (ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|ETIMEDOUT)| ECONNREFUSED) /,
     'cannot_connect',
   ],
+  // The system has no descriptor or memory left for a connection, or forbids it, or cannot look up the host.
+  [/^(connect (E[MN]FILE|ENOBUFS|ENOMEM|EACCES|EPERM)|getaddrinfo \S*) /, 'cannot_connect'],
   // On a reused socket the counter includes earlier requests, so only zero is proof.
   [/ UND_ERR_SOCKET 0$/, 'cannot_connect'],
   // The client rejected the certificate, or there is no common TLS version, so nothing was written. Other

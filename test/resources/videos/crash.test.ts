@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createEmulator } from '../../../src/testing/index.ts';
+import { runFleet } from '../../helpers/fleet.ts';
 import {
   bundleWorker,
   makeDespite,
@@ -90,4 +91,32 @@ describe('kill -9', () => {
       expect(countRequests(emulator).posts).toBe(1);
     },
   );
+});
+
+describe('processes that place the same orders pay each once', () => {
+  test('and send it, however few descriptors they have', async () => {
+    const fleet = { orders: 120, workers: 2, descriptors: 60 };
+
+    expect(await runFleet(fleet)).toMatchObject({
+      paid: 120,
+      charges: 120,
+      unsent: 0,
+      lost: 0,
+      wrong: 0,
+    });
+  });
+
+  // More kills, and a fleet of two versions, are in `test/extended/fleet.ts`.
+  test('while some of them are killed', async () => {
+    const { killed, paid, charges, unsent, lost, wrong } = await runFleet({
+      orders: 100,
+      workers: 3,
+      kills: 12,
+    });
+
+    expect({ killed, charges, wrong }).toEqual({ killed: 12, charges: paid, wrong: 0 });
+    expect(paid + unsent).toBe(100);
+    // A worker has six orders at a time, and nobody may send again what it was killed with.
+    expect(unsent + lost).toBeLessThanOrEqual(6 * killed);
+  });
 });
