@@ -22,6 +22,7 @@ import { type Policy, thisCopy, type Transport } from './calls/transport.ts';
 import { Images } from './resources/images/images.ts';
 import { Models } from './resources/models/models.ts';
 import type { GatewayOptions, GatewayPolicy } from './options/options.ts';
+import type { OptionOf } from './options/policy-options.ts';
 import { withFallback } from './policies/fallback/fallback.ts';
 import { withLimits } from './policies/limits/limit-call.ts';
 import { withOutputModes } from './policies/modes/output-modes.ts';
@@ -74,29 +75,17 @@ export type GatewayWith<Resources extends GatewayResources> = GatewayCore & {
   readonly [Name in keyof Resources]: InstanceType<Resources[Name]>;
 };
 
-/** The options that have an effect only with a policy or with the resource `Account`. */
-type PolicyOption =
-  | 'budget'
-  | 'fallback'
-  | 'fallbackOn'
-  | 'limits'
-  | 'observer'
-  | 'onFallback'
-  | 'onRequest'
-  | 'onResponse'
-  | 'structuredOutput';
-
 /** The options of a client with these resources and policies. */
 export type GatewayOptionsFor<
   Resources extends GatewayResources,
   Policies extends readonly GatewayPolicy[],
-> = Omit<GatewayOptions, PolicyOption> &
+> = Omit<GatewayOptions, OptionOf> &
   Pick<
     GatewayOptions,
     Extract<
       | Policies[number]['options'][number]
-      | (Account extends InstanceType<Resources[keyof Resources]> ? 'budget' : never),
-      PolicyOption
+      | (Account extends InstanceType<Resources[keyof Resources]> ? OptionOf<'spending'> : never),
+      OptionOf
     >
   >;
 

@@ -1,5 +1,6 @@
 import { checkDuration, checkNumber, checkObject } from '../options/check.ts';
 import { untilAborted } from '../http/abort.ts';
+import { getPlace, listMissing, policyTable } from '../options/policy-options.ts';
 import { withoutNulls } from '../options/resolve.ts';
 import { tracing } from '../policies/observing/channel.ts';
 import { logging } from '../policies/observing/log.ts';
@@ -45,43 +46,10 @@ export interface ClientParts {
   readonly readGateway?: GatewayReader;
 }
 
-/** The options that need a policy, each with the way to add it. */
-const needed: readonly (readonly [option: keyof GatewayOptions, advice: string])[] = [
-  ['fallback', 'withFallback() in the policies'],
-  ['fallbackOn', 'withFallback() in the policies'],
-  ['onFallback', 'withFallback() in the policies'],
-  ['structuredOutput', 'withOutputModes() in the policies'],
-  ['limits', 'withLimits() in the policies'],
-  ['observer', 'withObservers() in the policies'],
-  ['onRequest', 'withObservers() in the policies'],
-  ['onResponse', 'withObservers() in the policies'],
-  ['budget', 'prices, so add account: Account to the resources'],
-];
-
-/**
- * The policies of this package, the outermost first, whatever their order in the list of the caller. Others are
- * inside of them, in the order of the list.
- */
-const policyOrder = [
-  'spending',
-  'log',
-  'observers',
-  'tracing-channel',
-  'limits',
-  'fallback',
-  'output-modes',
-];
-
-/** Returns the place of a policy among others. */
-function getPlace({ name }: Policy): number {
-  const place = policyOrder.indexOf(name);
-  return place === -1 ? policyOrder.length : place;
-}
-
 /** Returns the policy that comes with the resource `account`: it records costs, and keeps a budget. */
 const spending = ({ recordCall }: AccountPart): Policy => ({
   name: 'spending',
-  options: ['budget'],
+  options: policyTable.spending.options,
   listen: () => recordCall,
 });
 
@@ -91,10 +59,8 @@ function createFeatures(options: GatewayOptions, { policies, account }: ClientPa
   // The budget checks its other fields before the first call is sent.
   checkNumber('budget.limit', budget ? budget.limit : 0, 0);
   const all = [logging, tracing, ...policies, ...(account ? [spending(account)] : [])];
-  const sorted = all.toSorted((one, other) => getPlace(one) - getPlace(other));
-  const missing = new Map(
-    needed.filter(([name]) => !all.some((policy) => policy.options.includes(name))),
-  );
+  const sorted = all.toSorted((one, other) => getPlace(one.name) - getPlace(other.name));
+  const missing = listMissing(all);
   requirePolicies(missing, options);
   return {
     subscribers: sorted.flatMap(({ listen }) => listen?.(options) ?? []),

@@ -87,6 +87,8 @@ const ownSignal = { signal: expect.any(AbortSignal) };
 
 const rest: unknown = expect.any(Number);
 const ofVideos = {
+  // With a ledger, a stopped submission goes on.
+  ...ownSignal,
   // That of the whole; `totalTimeout` of the requests is what remains of it.
   timeout: undefined,
   totalTimeout: rest,
@@ -139,7 +141,7 @@ const methods: readonly Composed[] = [
     parts: ['images.generate'],
     call: ({ images }, options) =>
       collect(images.generateMany([{ model: 'm-image', prompt: 'A boat' }], options)),
-    changed: { ...ofMany, onSubmitted: expect.any(Function), totalTimeout: rest },
+    changed: { ...ofMany, ...ownSignal, onSubmitted: expect.any(Function), totalTimeout: rest },
   },
   {
     method: 'videos.createAndWait',

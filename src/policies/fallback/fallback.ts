@@ -9,21 +9,22 @@ import type { FallbackModel, GatewayPolicy } from '../../options/options.ts';
 import { peek } from '../../options/snapshot.ts';
 import type { JsonObject } from '../../types.ts';
 import { methods } from '../../options/methods.ts';
+import { type OptionOf, policyTable } from '../../options/policy-options.ts';
 import { asksNextModel, mayPayTwice, reasonFor } from './reason.ts';
 
 /** Operations whose requests name a model that another one can replace. */
 const supported: ReadonlySet<string> = new Set(methods.withFallback);
 
-export const fallback: Policy<'fallback' | 'fallbackOn' | 'onFallback'> = {
+export const fallback: Policy<OptionOf<'fallback'>> = {
   name: 'fallback',
   copy: thisCopy,
-  options: ['fallback', 'fallbackOn', 'onFallback'],
+  options: policyTable.fallback.options,
   asks: (client, options) => (peek(options, 'fallback') ?? client.call.fallback) !== null,
   wrap: (next) => (call, plan) => sendWithModels(next, call, plan),
 };
 
 /** Requests the next model of the option `fallback` after a failure that another model may not have. */
-export const withFallback = (): GatewayPolicy<'fallback' | 'fallbackOn' | 'onFallback'> => fallback;
+export const withFallback = (): GatewayPolicy<OptionOf<'fallback'>> => fallback;
 
 function sendWithModels<T>(next: Send, call: Call, plan: Plan<T>): Promise<OpenAnswer<T>> {
   const { client, options, settings } = call;

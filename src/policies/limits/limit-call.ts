@@ -3,6 +3,7 @@ import { estimateTokens } from '../../answers/token-estimate.ts';
 import { type Ending, usageFrom } from '../../calls/events.ts';
 import { type Policy, type Subscriber, thisCopy } from '../../calls/transport.ts';
 import type { ClientLimits, GatewayPolicy } from '../../options/options.ts';
+import { type OptionOf, policyTable } from '../../options/policy-options.ts';
 import { checkLimits, Limits, type Turn } from './limits.ts';
 
 /** Returns the number of tokens that a response reports. */
@@ -51,10 +52,10 @@ const limitRequest: Subscriber = (request) => {
   };
 };
 
-export const limits: Policy<'limits'> = {
+export const limits: Policy<OptionOf<'limits'>> = {
   name: 'limits',
   copy: thisCopy,
-  options: ['limits'],
+  options: policyTable.limits.options,
   listen({ limits: options }) {
     checkLimits(options);
     return options ? limitRequest : undefined;
@@ -62,4 +63,4 @@ export const limits: Policy<'limits'> = {
 };
 
 /** Delays requests to keep within the option `limits`. */
-export const withLimits = (): GatewayPolicy<'limits'> => limits;
+export const withLimits = (): GatewayPolicy<OptionOf<'limits'>> => limits;

@@ -5,6 +5,7 @@ import { type Send, sendEach } from '../../calls/send-each.ts';
 import { requireBase } from '../../calls/settings.ts';
 import { type Policy, thisCopy } from '../../calls/transport.ts';
 import type { GatewayPolicy, OutputMode } from '../../options/options.ts';
+import { type OptionOf, policyTable } from '../../options/policy-options.ts';
 import { sendOptional } from './optional-parameters.ts';
 import { refusesStructuredOutput } from './refusal.ts';
 
@@ -18,10 +19,10 @@ function findLearned(shared: object): Map<string, OutputMode> {
   return known;
 }
 
-export const outputModes: Policy<'structuredOutput'> = {
+export const outputModes: Policy<OptionOf<'output-modes'>> = {
   name: 'output-modes',
   copy: thisCopy,
-  options: ['structuredOutput'],
+  options: policyTable['output-modes'].options,
   asks: (_client, _options, { output, optional }) => Boolean(output ?? optional),
   wrap: (next) => (call, plan) =>
     sendInModes((each, mode) => sendOptional(next, each, mode), call, plan),
@@ -34,7 +35,7 @@ export const outputModes: Policy<'structuredOutput'> = {
  *
  * Starts with the mode that worked for the model before. Copies of a client share what they learned.
  */
-export const withOutputModes = (): GatewayPolicy<'structuredOutput'> => outputModes;
+export const withOutputModes = (): GatewayPolicy<OptionOf<'output-modes'>> => outputModes;
 
 function sendInModes<T>(next: Send, call: Call, plan: Plan<T>): Promise<OpenAnswer<T>> {
   const { output: rules } = plan;

@@ -9,6 +9,7 @@ import type {
   ObservedResponse,
   Observer,
 } from '../../options/options.ts';
+import { type OptionOf, policyTable } from '../../options/policy-options.ts';
 import { isObject, toFields } from '../../answers/objects.ts';
 import { ledgerFor } from '../../calls/budget-ledger.ts';
 import { costFrom, type Ending, type Listener, usageFrom } from '../../calls/events.ts';
@@ -30,16 +31,15 @@ function once(work: () => void): () => void {
   };
 }
 
-export const observing: Policy<'observer' | 'onRequest' | 'onResponse'> = {
+export const observing: Policy<OptionOf<'observers'>> = {
   name: 'observers',
   copy: thisCopy,
-  options: ['observer', 'onRequest', 'onResponse'],
+  options: policyTable.observers.options,
   listen: observeRequests,
 };
 
 /** Notifies the options `observer`, `onRequest` and `onResponse` of each request. */
-export const withObservers = (): GatewayPolicy<'observer' | 'onRequest' | 'onResponse'> =>
-  observing;
+export const withObservers = (): GatewayPolicy<OptionOf<'observers'>> => observing;
 
 /** Returns a subscriber that notifies the observers and hooks in the options of a client. */
 function observeRequests({
