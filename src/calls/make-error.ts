@@ -42,7 +42,7 @@ interface FailedCall {
   readonly spec: CallSpec;
   readonly url: string;
   readonly redaction: Pick<Redaction, 'withoutKeys'>;
-  evidence(): readonly AttemptEvidence[];
+  readonly history: { evidence(): readonly AttemptEvidence[] };
 }
 
 const statusTexts: Readonly<Record<number, string>> = {
@@ -190,7 +190,7 @@ export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outc
     return new InvalidInputError('request', problem, { cause });
   }
   const { spec, id: callId, url } = call;
-  const attempts = call.evidence();
+  const attempts = call.history.evidence();
   // A task id in the path may contain the key.
   const request = call.redaction.withoutKeys(`${spec.method} ${displayURL(url)}`);
   const attemptsNote = attempts.length > 1 ? ` ${attempts.length} attempts were made.` : '';

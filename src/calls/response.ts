@@ -20,7 +20,7 @@ import {
   unusable,
 } from '../http/responses/response-body.ts';
 import type { FailureKind } from '../http/retry.ts';
-import type { AnswerFormat, Request } from './request.ts';
+import type { AnswerFormat, GatewayRequest } from './request.ts';
 
 /** Returns the content type, which is often wrong. */
 export function readContentType({ headers }: Response): string {
@@ -89,7 +89,7 @@ export function notJSON(text: string, answer: Answer): ReadFailure {
 export type ReadOther<Other> = (
   /** The parsed response; `undefined` if it was empty. */
   value: unknown,
-  request: Request,
+  request: GatewayRequest,
   answer: Answer,
   text: string,
 ) => Other | undefined;
@@ -109,7 +109,7 @@ interface Whole<Other> {
  * @param isIn - Returns whether the response contains what the call came for.
  */
 export function readWhole<Other>(
-  request: Request,
+  request: GatewayRequest,
   answer: Answer,
   text: string,
   isIn: (value: JsonObject) => boolean,
@@ -142,7 +142,7 @@ export interface CallInfo {
 interface JSONAnswer<T> {
   readonly schema: ResponseSchema<T>;
   /** Assembles the result from an event stream that was sent instead of JSON. */
-  readonly fromEvents?: (request: Request, answer: Answer) => Promise<T>;
+  readonly fromEvents?: (request: GatewayRequest, answer: Answer) => Promise<T>;
   /** Reads a file that was sent instead of JSON. */
   readonly fromFile?: {
     /** @param beginning - The first bytes, as text. */
@@ -227,7 +227,7 @@ export function jsonAnswer<T>(
 const anyAnswer = { name: 'result', isIn: (value: JsonObject) => !saysFailure(value) };
 
 function fromJSON<T>(
-  request: Request,
+  request: GatewayRequest,
   answer: Answer,
   text: string,
   schema: ResponseSchema<T>,
@@ -256,7 +256,7 @@ function fromJSON<T>(
 
 /** Compares a value with its schema and reports differences, which are errors in strict mode. */
 function readChecked<T>(
-  request: Request,
+  request: GatewayRequest,
   answer: Answer,
   value: unknown,
   schema: ResponseSchema<T>,
@@ -289,7 +289,7 @@ export function textAnswer<T>(
     read: <Parsed>(value: unknown, schema: ResponseSchema<Parsed>) => Parsed,
     type: string,
   ) => { readonly value: T } | { readonly problem: string },
-  fromEvents?: (request: Request, answer: Answer) => Promise<unknown>,
+  fromEvents?: (request: GatewayRequest, answer: Answer) => Promise<unknown>,
 ): AnswerFormat<T, 'text'> {
   return {
     kind: 'text',

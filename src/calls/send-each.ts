@@ -1,17 +1,17 @@
 import { errorMessage } from '../answers/objects.ts';
 import { defaultAdvice, GatewayError, revise } from '../errors/gateway-error.ts';
+import type { Change } from '../http/request.ts';
 import type { FailedAttempt } from '../http/retry.ts';
-import type { Call } from './call.ts';
+import { worse } from './history.ts';
 import { earlierUnknown } from './make-error.ts';
-import type { Plan } from './plan.ts';
 import type { OpenAnswer } from './open-answer.ts';
-import { findRequest, type Request, worse } from './request.ts';
+import { findRequest, type GatewayRequest } from './request.ts';
 
-/** Sends a planned request of a call. Resolves once the headers of a success response are received. */
-export type Send = <T>(call: Call, plan: Plan<T>) => Promise<OpenAnswer<T>>;
+/** Sends a request of a call. Resolves once the headers of a success response are received. */
+export type Send = <T>(request: GatewayRequest<T>) => Promise<OpenAnswer<T>>;
 
 /** A request that failed after its retries. */
-interface FailedRequest<T> {
+interface FailedRequest {
   /** The error that the caller receives if no request follows, with the attempts and outcome of all requests. */
   readonly error: GatewayError;
   /**
@@ -19,29 +19,28 @@ interface FailedRequest<T> {
    * an attempt, for example if the result does not match the caller's schema.
    */
   readonly failure: FailedAttempt | undefined;
-  readonly request: Request;
-  readonly plan: Plan<T>;
+  readonly request: GatewayRequest;
 }
 
 /** Decides whether a failed request of a call is followed by another one. */
 export interface Follow<T> {
   /**
    * Called once a request has failed for good: with an error status, without a response, or while its response
-   * was read, and after all retries. It isn't called after an abort by the caller or `totalTimeout`. Must not
-   * throw.
+   * was read, and after all retries. It isn't called after an abort by the caller or `totalTimeout`.
    *
    * It alone decides whether a further request may pay twice, so it must check the outcome: a charged request
    * may be followed by another one only if its outcome is `not_sent` or `rejected`.
    *
-   * @returns The plan of the next request; `undefined` if the error ends the call.
+   * @returns The next request; `undefined` if the error ends the call.
+   * @throws `InvalidInputError` if the next request cannot be sent
    */
-  next(failed: FailedRequest<T>): Plan<T> | undefined;
-  /** Called when the response to a plan is about to be read. */
-  reading?(plan: Plan<T>): void;
+  next(failed: FailedRequest): GatewayRequest<T> | undefined;
+  /** Called when the response to a request with this change is about to be read. */
+  reading?(change: Change): void;
 }
 
 /**
- * Sends a request and, after an error, further ones while `follow` returns their plans.
+ * Sends a request and, after an error, further ones while `follow` returns them.
  *
  * Each request has its own retries, listeners and idempotency key. All have the same id, signal and
  * `totalTimeout`. The response is that of the last request. Its error has the worst outcome and the attempts of
@@ -50,19 +49,16 @@ export interface Follow<T> {
  */
 export async function sendEach<T>(
   next: Send,
-  call: Call,
-  first: Plan<T>,
+  first: GatewayRequest<T>,
   follow: Follow<T>,
 ): Promise<OpenAnswer<T>> {
-  call.mayChange = true;
-  let plan = first;
+  first.call.mayChange = true;
   let before: GatewayError | undefined;
 
   const watch = (open: OpenAnswer<T>): OpenAnswer<T> => {
     if (follow.reading === undefined) return open;
-    const answered = plan;
     return open.readBy(() => {
-      follow.reading?.(answered);
+      follow.reading?.(open.change);
       return open.parse();
     });
   };
@@ -72,23 +68,23 @@ export async function sendEach<T>(
     for (let error = thrown; ;) {
       const request = findRequest(error);
       if (!GatewayError.isInstance(error) || request === undefined) throw error;
-      addEarlier(error, call, request, before);
+      addEarlier(error, request, before);
       before = error;
       const { failure, scope } = request;
-      const isOver = scope.isOver || scope.remaining <= 0;
-      const following = isOver ? undefined : follow.next({ error, failure, request, plan });
-      if (following === undefined) throw error;
-      plan = following;
+      if (scope.isOver || scope.remaining <= 0) throw error;
       try {
-        return watch(await next(call, plan));
+        const following = follow.next({ error, failure, request });
+        if (following !== undefined) return watch(await next(following));
       } catch (cause) {
         if (isUnsent(findRequest(cause))) throw addReason(before, errorMessage(cause));
         error = cause;
+        continue;
       }
+      throw error;
     }
   }
 
-  const open = await next(call, plan).then(watch, openNext);
+  const open = await next(first).then(watch, openNext);
   return open.orElse(openNext);
 }
 
@@ -97,20 +93,21 @@ export async function sendEach<T>(
  *
  * @param request - `undefined` if the request was not even created.
  */
-function isUnsent(request: Request | undefined): boolean {
+function isUnsent(request: GatewayRequest | undefined): boolean {
   if (request === undefined) return true;
-  const { attempts, failure } = request;
-  return attempts.length === 0 && (failure === undefined || failure.kind === 'invalid_input');
+  const { history, failure } = request;
+  return (
+    history.attempts.length === 0 && (failure === undefined || failure.kind === 'invalid_input')
+  );
 }
 
 /** Adds the attempts and the outcome of earlier requests to the error of a request. */
 function addEarlier(
   error: GatewayError,
-  call: Call,
-  request: Request,
+  { call, history }: GatewayRequest,
   before: GatewayError | undefined,
 ): void {
-  const own = error.evidence.attempts.map((attempt) => request.name(attempt));
+  const own = error.evidence.attempts.map((attempt) => history.name(attempt));
   // Errors of an attempt include the earlier ones already.
   call.attempts = [...new Set([...call.attempts, ...own])];
   const evidence = { ...error.evidence, attempts: call.attempts };

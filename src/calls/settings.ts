@@ -27,7 +27,6 @@ import { applyHeaders } from '../http/request.ts';
 import { RetryBudget } from '../http/retry.ts';
 import { globalFetch } from '../http/send.ts';
 import { type BaseURL, buildQuery, parseBaseURL } from '../http/url.ts';
-import type { LearnedAddress } from './route-address.ts';
 
 const levels: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'debug'];
 
@@ -93,7 +92,8 @@ class Log {
 
 /** Facts that clients of one gateway learned about it. */
 interface SharedFacts {
-  address?: LearnedAddress | undefined;
+  /** Once learned, the address with the part that replaces `/v1` in paths; see `RouteAddress`. */
+  address?: Pick<BaseURL, 'root' | 'api'> | undefined;
   /** The models that make images or videos, by the price list. */
   mediaModels?: ReadonlySet<string>;
 }

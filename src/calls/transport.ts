@@ -29,11 +29,11 @@ import {
 import { buildQuery, buildURL } from '../http/url.ts';
 import { Call } from './call.ts';
 import type { Listener } from './events.ts';
-import { type OperationParts, type OutputModes, Plan } from './plan.ts';
-import type { OpenAnswer } from './open-answer.ts';
+import type { OperationParts } from './operation.ts';
 import { GatewayPromise } from './promise.ts';
 import type { Send } from './send-each.ts';
-import { type AnswerFormat, Request } from './request.ts';
+import { type AnswerFormat, GatewayRequest, type OutputModes } from './request.ts';
+import { sendWithRetries } from './retries.ts';
 import { requireBase, type ClientSettings } from './settings.ts';
 
 /**
@@ -50,11 +50,7 @@ export function startCall<T>(input: unknown, start: () => GatewayPromise<T>): Ga
 }
 
 /** Returns a listener for a request, or `undefined` to ignore it. */
-export type Subscriber = (
-  request: Request,
-  isStream: boolean,
-  transport: Transport,
-) => Listener | undefined;
+export type Subscriber = (request: GatewayRequest, transport: Transport) => Listener | undefined;
 
 /** Stands for this copy of the package: its other module format, or another version, has another one. */
 export const thisCopy: object = {};
@@ -193,9 +189,9 @@ export class Transport {
   ): GatewayPromise<T> {
     const { kind, output, optional } = parts;
     try {
-      const { used, own } = this.#enter(options, parts);
+      const { send, mayChange, own } = this.#enter(options, parts);
       // The caller may change them before the next request.
-      const original = used.length > 0 ? copyParams(params) : params;
+      const original = mayChange ? copyParams(params) : params;
       const write = (change: Change) => {
         const changed = change === unchanged ? original : { ...original, ...change.params };
         const { output: mode } = change;
@@ -205,9 +201,12 @@ export class Transport {
         const spec = createSpec(operation, request, kind, kept, gateway, this.isMedia);
         return { spec, format: parts.format(changed, change) };
       };
-      return new GatewayPromise(
-        this.#open(used, own, params, new Plan(write, { output, optional }))(),
-      );
+      // Invalid parameters are reported before invalid options.
+      const written = write(unchanged);
+      const call = new Call(this.client, own, operation, params);
+      this.#warnOfMisplaced(params);
+      const source = { write, output, optional, listen: this.#listen };
+      return new GatewayPromise(send(new GatewayRequest(call, source, written)));
     } catch (cause) {
       return new GatewayPromise(Promise.reject(toInputError(cause)));
     }
@@ -220,52 +219,47 @@ export class Transport {
     options: RequestOptions | undefined,
   ): GatewayPromise<T> {
     try {
-      const { used, own } = this.#enter(options, {});
+      const { send, own } = this.#enter(options, {});
       const spec = { ...makeSpec(this.client), options: own };
-      const plan = new Plan(() => ({ spec, format }), { isFixed: true });
-      return new GatewayPromise(this.#open(used, own, undefined, plan)());
+      const call = new Call(this.client, own, spec.operation);
+      const source = { listen: this.#listen };
+      return new GatewayPromise(send(new GatewayRequest(call, source, { spec, format })));
     } catch (cause) {
       return new GatewayPromise(Promise.reject(toInputError(cause)));
     }
   }
 
-  /** Returns the policies that a call asks for, and a copy of its options: the caller may change its own. */
+  /**
+   * Returns the function that sends a call through the policies that it asks for, and a copy of its options: the
+   * caller may change its own.
+   */
   #enter(options: RequestOptions | undefined, parts: AskingParts) {
     const { policies, missing } = this.features;
     if (missing.size > 0) requirePolicies(missing, options);
     const used = policies.filter(({ asks }) => asks?.(this.client, options, parts) === true);
-    return { used, own: options && areChecked(options) ? options : copyOptions(options) };
+    return {
+      send: used.reduceRight<Send>((next, { wrap }) => wrap?.(next) ?? next, sendWithRetries),
+      mayChange: used.length > 0,
+      own: options && areChecked(options) ? options : copyOptions(options),
+    };
   }
 
-  /** Returns a function that sends a call through the policies that it asks for. */
-  #open<T>(
-    used: readonly Policy[],
-    own: RequestOptions | undefined,
-    params: unknown,
-    plan: Plan<T>,
-  ): () => Promise<OpenAnswer<T>> {
-    // Invalid parameters are reported before invalid options.
-    const call = new Call(this.client, own, plan.spec.operation, params);
+  /** Warns about parameters that other packages take as options. */
+  #warnOfMisplaced(params: unknown): void {
     for (const [name, value] of isObject(params) ? Object.entries(params) : []) {
       const isGiven = value !== undefined && value !== null;
       const isMisplaced = isGiven && misplaced.get(name) === 'warn';
       if (isMisplaced) this.client.log.warnOnce([misplacedWarning(name)]);
     }
-    if (used.length === 0) return this.#prepare(call, plan);
-    const last: Send = (each, next) => this.#prepare(each, next)();
-    const send = used.reduceRight<Send>((next, { wrap }) => wrap?.(next) ?? next, last);
-    return () => send(call, plan);
   }
 
-  /** Returns a function that sends the request of a plan. */
-  #prepare<T>(call: Call, plan: Plan<T>): () => Promise<OpenAnswer<T>> {
-    const request = new Request(call, plan);
-    const isStream = plan.format.kind === 'events';
+  /** Returns the listeners to a request. */
+  readonly #listen = (request: GatewayRequest): readonly Listener[] => {
     const listeners: Listener[] = [];
     for (const subscribe of this.features.subscribers) {
-      const listener = subscribe(request, isStream, this);
+      const listener = subscribe(request, this);
       if (listener !== undefined) listeners.push(listener);
     }
-    return request.prepare(plan.format, listeners);
-  }
+    return listeners;
+  };
 }

@@ -2,7 +2,7 @@ import { readErrorValue } from '../answers/failure.ts';
 import { parseJSON, parseLines } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import { APIError, APIUserAbortError, UnexpectedResponseError } from '../errors/api-errors.ts';
-import type { AnswerFormat, Request } from '../calls/request.ts';
+import type { AnswerFormat, GatewayRequest } from '../calls/request.ts';
 import { classifyEvent, findStatus } from '../http/classify.ts';
 import { type FailedAttempt, type FailureKind, failures } from '../http/retry.ts';
 import type { ChargeClass } from '../endpoints.ts';
@@ -100,7 +100,7 @@ type Opened<Item, Other> =
  * event streams, and event streams as anything.
  */
 async function openStream<Item, Other>(
-  request: Request,
+  request: GatewayRequest,
   received: Answer,
   protocol: StreamProtocol<Item>,
   readOther: ReadOther<Other> | undefined,
@@ -131,7 +131,7 @@ async function openStream<Item, Other>(
     }
   }
   request.scope.clearLimits();
-  const holding = { ...context, holds: request.plan.holdsStream() };
+  const holding = { ...context, holds: request.holdsStream() };
   const reading = readStream(answer.response.body ?? [], holding, protocol, events);
   await reading.begun?.catch(noteFailure(request));
   return { value: toStream(reading), stays: true };
@@ -139,7 +139,7 @@ async function openStream<Item, Other>(
 
 /** Creates a stream from text or JSON that a gateway returned instead of a stream. */
 async function streamText<Item>(
-  request: Request,
+  request: GatewayRequest,
   answer: Answer,
   context: StreamContext,
   protocol: StreamProtocol<Item>,
@@ -155,7 +155,7 @@ async function streamText<Item>(
 }
 
 /** Returns a function that notes the failure of a stream in its request, and throws the error. */
-function noteFailure(request: Request): (error: unknown) => never {
+function noteFailure(request: GatewayRequest): (error: unknown) => never {
   return (error) => {
     request.failure = toFailure(error, request.spec.charge);
     throw error;
@@ -181,7 +181,7 @@ function toFailure(error: unknown, charge: ChargeClass): FailedAttempt | undefin
  * ended by then.
  */
 export function streamOfTask<Item>(
-  request: Request,
+  request: GatewayRequest,
   answer: Answer,
   protocol: StreamProtocol<Item>,
 ): (result: unknown) => Stream<Item> {
@@ -196,7 +196,7 @@ export function streamOfTask<Item>(
 
 /** Creates a stream from a complete response that a gateway returned instead of a stream. */
 async function streamWholeAnswer<Item, Other>(
-  request: Request,
+  request: GatewayRequest,
   answer: Answer,
   context: StreamContext,
   protocol: StreamProtocol<Item>,
@@ -207,7 +207,7 @@ async function streamWholeAnswer<Item, Other>(
 }
 
 function streamWholeText<Item, Other>(
-  request: Request,
+  request: GatewayRequest,
   answer: Answer,
   context: StreamContext,
   protocol: StreamProtocol<Item>,
@@ -240,7 +240,7 @@ function streamWholeText<Item, Other>(
 export function collectAs<Item>(
   protocol: StreamProtocol<Item>,
   findProblem?: (whole: WholeOf<Item>) => string | undefined,
-): (request: Request, answer: Answer) => Promise<WholeOf<Item>> {
+): (request: GatewayRequest, answer: Answer) => Promise<WholeOf<Item>> {
   return async (request, answer) => {
     const { response, text } = keepBody(answer.response, request.settings.maxResponseBytes);
     const context = toStreamContext(request, answer);
@@ -260,7 +260,7 @@ function adviceOf(kind: FailureKind): Judgement | undefined {
 }
 
 /** Returns the settings of a call that its stream needs. */
-function toStreamContext(request: Request, answer: Answer): StreamContext {
+function toStreamContext(request: GatewayRequest, answer: Answer): StreamContext {
   const { settings, spec, scope } = request;
   const { requestId } = answer;
   const { status, headers } = answer.response;
@@ -279,7 +279,7 @@ function toStreamContext(request: Request, answer: Answer): StreamContext {
       headers,
       redaction: request.redaction,
       judge: (body) => adviceOf(classifyEvent(body, headers, spec.charge)),
-      evidence: { ...evidence, attempts: request.evidence(evidence) },
+      evidence: { ...evidence, attempts: request.history.evidence(evidence) },
     },
     warn: (message) =>
       request.client.log.write('warn', message, { callId: request.id, operation: spec.operation }),

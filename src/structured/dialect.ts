@@ -1,4 +1,4 @@
-import type { OutputRules } from '../calls/plan.ts';
+import type { OutputRules } from '../calls/operation.ts';
 import type { Transport } from '../calls/transport.ts';
 import { type Change, unchanged, withoutChanged } from '../http/request.ts';
 import { check } from '../options/check.ts';

@@ -2,7 +2,7 @@ import { decodeBytes, decodeHex, detectType, isHex } from '../answers/bytes.ts';
 import { isHTMLPage, readPlainText } from '../answers/failure.ts';
 import { errorMessage, parseJSON } from '../answers/objects.ts';
 import { describeText } from '../answers/received-file.ts';
-import type { AnswerFormat, Request } from '../calls/request.ts';
+import type { AnswerFormat, GatewayRequest } from '../calls/request.ts';
 import {
   type Answer,
   ReadFailure,
@@ -25,9 +25,12 @@ export interface FileSearch {
   /** Returns the files in a JSON response: base64, hexadecimal digits or URLs. */
   readonly find: (value: unknown) => readonly string[];
   /** Fetches a file by its URL. Rejects with the reason. */
-  readonly fetch: (url: string, request: Request) => Promise<Response>;
+  readonly fetch: (url: string, request: GatewayRequest) => Promise<Response>;
   /** Assembles the file, or finds its URL, in an event stream. */
-  readonly collect: (request: Request, answer: Answer) => Promise<Uint8Array<ArrayBuffer> | string>;
+  readonly collect: (
+    request: GatewayRequest,
+    answer: Answer,
+  ) => Promise<Uint8Array<ArrayBuffer> | string>;
 }
 
 /** The beginning of a JSON object. */
@@ -102,7 +105,7 @@ function isStream(beginning: string, type: string): boolean {
 
 /** Returns the file that an event stream holds in pieces. */
 async function collectFile(
-  request: Request,
+  request: GatewayRequest,
   answer: Answer,
   search: FileSearch,
 ): Promise<Response> {
@@ -113,7 +116,7 @@ async function collectFile(
 
 /** Returns the file in a JSON response; `undefined` if there is none. */
 async function searchFile(
-  request: Request,
+  request: GatewayRequest,
   answer: Answer,
   search: FileSearch,
   value: unknown,
@@ -130,7 +133,7 @@ async function searchFile(
 
 /** Fetches the file at a URL in a response. It is paid for, so a failure must not repeat the request. */
 async function fetchFile(
-  request: Request,
+  request: GatewayRequest,
   answer: Answer,
   { fetch }: FileSearch,
   url: string,

@@ -46,10 +46,10 @@ function recording() {
     name: 'withRecorder',
     options: [],
     asks: () => true,
-    wrap: (next) => (call, plan) => {
-      const { operation } = plan.spec;
-      requests.set(operation, [...(requests.get(operation) ?? []), { ...call.options }]);
-      return next(call, plan);
+    wrap: (next) => (request) => {
+      const { operation } = request.spec;
+      requests.set(operation, [...(requests.get(operation) ?? []), { ...request.call.options }]);
+      return next(request);
     },
   };
   const emulator = createEmulator({ videoDuration: 0 });

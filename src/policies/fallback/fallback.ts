@@ -1,7 +1,6 @@
 import { errorMessage } from '../../answers/objects.ts';
-import type { Call } from '../../calls/call.ts';
-import type { Plan } from '../../calls/plan.ts';
 import type { OpenAnswer } from '../../calls/open-answer.ts';
+import type { GatewayRequest } from '../../calls/request.ts';
 import { addReason, type Follow, type Send, sendEach } from '../../calls/send-each.ts';
 import { type Policy, thisCopy } from '../../calls/transport.ts';
 import { check, checkFunction } from '../../options/check.ts';
@@ -20,19 +19,19 @@ export const fallback: Policy<OptionOf<'fallback'>> = {
   copy: thisCopy,
   options: policyTable.fallback.options,
   asks: (client, options) => (peek(options, 'fallback') ?? client.call.fallback) !== null,
-  wrap: (next) => (call, plan) => sendWithModels(next, call, plan),
+  wrap: (next) => (request) => sendWithModels(next, request),
 };
 
 /** Requests the next model of the option `fallback` after a failure that another model may not have. */
 export const withFallback = (): GatewayPolicy<OptionOf<'fallback'>> => fallback;
 
-function sendWithModels<T>(next: Send, call: Call, plan: Plan<T>): Promise<OpenAnswer<T>> {
-  const { client, options, settings } = call;
+function sendWithModels<T>(next: Send, first: GatewayRequest<T>): Promise<OpenAnswer<T>> {
+  const { call, client, settings, params } = first;
+  const { options } = call;
   const { fallback: models, fallbackOn, retryUnknownOutcome } = settings;
-  if (models === null) return next(call, plan);
-  const { operation, charge } = plan.spec;
-  if (plan.isFixed || !supported.has(operation)) return next(call, plan);
-  const { params } = plan;
+  const { operation, charge } = first.spec;
+  const isByPath = first.source.write === undefined;
+  if (models === null || isByPath || !supported.has(operation)) return next(first);
   const isOwn = (options?.fallback ?? undefined) !== undefined;
   const same = models.findIndex(({ model }) => model === params['model']);
   // The list of a client may contain the model of the call.
@@ -42,7 +41,7 @@ function sendWithModels<T>(next: Send, call: Call, plan: Plan<T>): Promise<OpenA
   checkFunction('onFallback', onFallback);
   const remaining = models.filter(({ model }) => model !== params['model']);
   const mayFollow = mayPayTwice(charge, retryUnknownOutcome);
-  const held = plan.holding(() => remaining.length > 0 && mayFollow);
+  const held = first.holding(() => remaining.length > 0 && mayFollow);
   const follow: Follow<T> = {
     next({ error, failure, request }) {
       const [following] = remaining;
@@ -72,7 +71,7 @@ function sendWithModels<T>(next: Send, call: Call, plan: Plan<T>): Promise<OpenA
       return held.with({ params: { ...following } });
     },
   };
-  return sendEach(next, call, held, follow);
+  return sendEach(next, held, follow);
 }
 
 /** Rejects models that change whether the response is streamed: the call has only one type of result. */

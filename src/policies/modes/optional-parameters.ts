@@ -1,8 +1,8 @@
-import type { Call } from '../../calls/call.ts';
-import type { Plan } from '../../calls/plan.ts';
 import type { OpenAnswer } from '../../calls/open-answer.ts';
+import type { GatewayRequest } from '../../calls/request.ts';
 import { type Send, sendEach } from '../../calls/send-each.ts';
 import { requireBase } from '../../calls/settings.ts';
+import type { Change } from '../../http/request.ts';
 import type { FailedAttempt } from '../../http/retry.ts';
 
 /** The parameters that were rejected, by client: gateway, model and name. */
@@ -15,39 +15,37 @@ function refuses({ kind, status, body }: FailedAttempt, name: string): boolean {
   return `${param} ${code} ${message}`.includes(name);
 }
 
+const isLeftOut = (name: string, { params }: Change): boolean =>
+  Object.hasOwn(params, name) && params[name] === undefined;
+
 /**
  * Sends a request, and once more without an optional parameter if a provider rejected that. Later requests for the
  * model are sent without it.
  */
-export function sendOptional<T>(next: Send, call: Call, plan: Plan<T>): Promise<OpenAnswer<T>> {
-  const { optional } = plan;
-  if (optional.length === 0) return next(call, plan);
-  const { client } = call;
+export function sendOptional<T>(next: Send, request: GatewayRequest<T>): Promise<OpenAnswer<T>> {
+  const { optional = [] } = request.source;
+  if (optional.length === 0) return next(request);
+  const { client } = request;
   const known = rejected.get(client.shared) ?? new Set();
   rejected.set(client.shared, known);
-  const model = String(plan.params['model']);
+  const model = String(request.params['model']);
   const toKey = (name: string): string => `${requireBase(client).root} ${model} ${name}`;
-  const isLeftOut = (name: string, { change }: Plan<T>): boolean =>
-    Object.hasOwn(change.params, name) && change.params[name] === undefined;
-  const without = (from: Plan<T>, names: readonly string[]): Plan<T> => {
+  const without = (names: readonly string[], params = request.change.params): GatewayRequest<T> => {
     const left = Object.fromEntries(names.map((name) => [name, undefined]));
-    return names.length === 0 ? from : from.with({ params: { ...from.change.params, ...left } });
+    return names.length === 0 ? request : request.with({ params: { ...params, ...left } });
   };
-  const first = without(
-    plan,
-    optional.filter((name) => known.has(toKey(name))),
-  );
-  return sendEach(next, call, first, {
-    next({ failure, plan: failed }) {
+  const first = without(optional.filter((name) => known.has(toKey(name))));
+  return sendEach(next, first, {
+    next({ failure, request: { change } }) {
       if (failure === undefined) return undefined;
-      const name = optional.find((each) => !isLeftOut(each, failed) && refuses(failure, each));
+      const name = optional.find((each) => !isLeftOut(each, change) && refuses(failure, each));
       if (name === undefined) return undefined;
       const details = { model, parameter: name };
       client.log.write('info', 'A parameter was rejected; the request is sent without it', details);
-      return without(failed, [name]);
+      return without([name], change.params);
     },
-    reading(answered) {
-      for (const name of optional) if (isLeftOut(name, answered)) known.add(toKey(name));
+    reading(change) {
+      for (const name of optional) if (isLeftOut(name, change)) known.add(toKey(name));
     },
   });
 }

@@ -1,6 +1,5 @@
-import type { Call } from '../../calls/call.ts';
-import type { Plan } from '../../calls/plan.ts';
 import type { OpenAnswer } from '../../calls/open-answer.ts';
+import type { GatewayRequest } from '../../calls/request.ts';
 import { type Send, sendEach } from '../../calls/send-each.ts';
 import { requireBase } from '../../calls/settings.ts';
 import { type Policy, thisCopy } from '../../calls/transport.ts';
@@ -24,8 +23,7 @@ export const outputModes: Policy<OptionOf<'output-modes'>> = {
   copy: thisCopy,
   options: policyTable['output-modes'].options,
   asks: (_client, _options, { output, optional }) => Boolean(output ?? optional),
-  wrap: (next) => (call, plan) =>
-    sendInModes((each, mode) => sendOptional(next, each, mode), call, plan),
+  wrap: (next) => (request) => sendInModes((each) => sendOptional(next, each), request),
 };
 
 /**
@@ -37,27 +35,27 @@ export const outputModes: Policy<OptionOf<'output-modes'>> = {
  */
 export const withOutputModes = (): GatewayPolicy<OptionOf<'output-modes'>> => outputModes;
 
-function sendInModes<T>(next: Send, call: Call, plan: Plan<T>): Promise<OpenAnswer<T>> {
-  const { output: rules } = plan;
-  if (rules === undefined) return next(call, plan);
-  const { client, settings } = call;
+function sendInModes<T>(next: Send, request: GatewayRequest<T>): Promise<OpenAnswer<T>> {
+  const { output: rules } = request.source;
+  if (rules === undefined) return next(request);
+  const { client, settings, params } = request;
   const { structuredOutput: setting, retryUnknownOutcome } = settings;
   const isAuto = setting === 'auto';
   // Otherwise a request must not be repeated after an error with a success status.
   const mayRepeat = retryUnknownOutcome !== false;
-  const model = String(plan.params['model']);
+  const model = String(params['model']);
   const known = findLearned(client.shared);
   const key = `${requireBase(client).root} ${rules.kind} ${model}`;
   const findNext = (mode: OutputMode): OutputMode | undefined =>
     isAuto ? rules.order[rules.order.indexOf(mode) + 1] : undefined;
   /** Some gateways return a provider's rejection as the first event of a stream with status 200. */
-  const inMode = (mode: OutputMode): Plan<T> => {
-    const planned = mode === 'json_schema' ? plan : plan.with({ output: mode });
-    return planned.holding(() => findNext(mode) !== undefined && mayRepeat);
+  const inMode = (mode: OutputMode): GatewayRequest<T> => {
+    const asking = mode === 'json_schema' ? request : request.with({ output: mode });
+    return asking.holding(() => findNext(mode) !== undefined && mayRepeat);
   };
   const first = isAuto ? (known.get(key) ?? 'json_schema') : setting;
-  return sendEach(next, call, inMode(first), {
-    next({ failure, plan: failed }) {
+  return sendEach(next, inMode(first), {
+    next({ failure, request: failed }) {
       const mode = findNext(failed.change.output ?? 'json_schema');
       if (mode === undefined || failure === undefined) return undefined;
       const mayFollow = failure.kind === 'refused' || mayRepeat;
@@ -67,7 +65,7 @@ function sendInModes<T>(next: Send, call: Call, plan: Plan<T>): Promise<OpenAnsw
       client.log.write('info', 'Structured output was rejected; the next mode is used', details);
       return inMode(mode);
     },
-    reading({ change: { output } }) {
+    reading({ output }) {
       if (isAuto && output !== undefined) known.set(key, output);
     },
   });

@@ -16,9 +16,9 @@ const tracingChannel: TracingChannel | undefined =
   diagnostics?.tracingChannel?.('model-gateway:call');
 
 /** Publishes a request on Node's tracing channel. */
-const traceRequest: Subscriber = (request, isStream) =>
+const traceRequest: Subscriber = (request) =>
   tracingChannel?.hasSubscribers === true
-    ? observeWith([channelObserver(tracingChannel)], request, isStream)
+    ? observeWith([channelObserver(tracingChannel)], request)
     : undefined;
 
 const ignored = (): void => {};

@@ -12,7 +12,7 @@ const logRequest: Subscriber = (request) => {
   const sinceStart = (): number => Math.round(performance.now() - request.startedAt);
   return {
     sent() {
-      const attempt = request.attempts.length + 1;
+      const attempt = request.history.attempts.length + 1;
       // A task id in the path may contain the key.
       const url = request.redaction.withoutKeys(origin + pathname);
       write('debug', 'Sending', { method, url, attempt });

@@ -13,7 +13,7 @@ import { type OptionOf, policyTable } from '../../options/policy-options.ts';
 import { isObject, toFields } from '../../answers/objects.ts';
 import { ledgerFor } from '../../calls/budget-ledger.ts';
 import { costFrom, type Ending, type Listener, usageFrom } from '../../calls/events.ts';
-import type { Request } from '../../calls/request.ts';
+import type { GatewayRequest } from '../../calls/request.ts';
 import { type Policy, type Subscriber, thisCopy } from '../../calls/transport.ts';
 import type { Redaction } from '../../http/redaction.ts';
 import type { CallSpec } from '../../http/request.ts';
@@ -57,7 +57,7 @@ function observeRequests({
   if (onRequest) addAttemptObserver((request) => onRequest(request));
   if (onResponse) addAttemptObserver((request) => (response) => onResponse(response, request));
   if (observers.length === 0) return undefined;
-  return (request, isStream) => observeWith(observers, request, isStream);
+  return (request) => observeWith(observers, request);
 }
 
 /**
@@ -66,8 +66,7 @@ function observeRequests({
  */
 export function observeWith(
   observers: readonly Observer[],
-  request: Request,
-  isStream: boolean,
+  request: GatewayRequest,
 ): Listener | undefined {
   if (observers.length === 0) return undefined;
   const { id: callId, client, spec, redaction, settings } = request;
@@ -86,7 +85,7 @@ export function observeWith(
       return undefined;
     }
   };
-  const begun = safely(() => describeCall(request, isStream));
+  const begun = safely(() => describeCall(request));
   const start = (one: Observer) => (begun && safely(() => one.start(begun))) ?? [];
   let watching = observers.flatMap(start);
   const each = <T>(notify: (one: CallObserver) => T) =>
@@ -208,7 +207,8 @@ function getFormFields({ form, options }: CallSpec): ObservedRequest['body'] {
   });
 }
 
-function describeCall(request: Request, stream: boolean): ObservedCall {
+function describeCall(request: GatewayRequest): ObservedCall {
+  const stream = request.format.kind === 'events';
   const { id: callId, spec, client } = request;
   const { operation, charge: chargeClass, trace } = spec;
   const params: Record<string, string | number | boolean> = {};
@@ -273,14 +273,17 @@ function findReasons(fields: ReturnType<typeof toFields>): string[] {
 }
 
 /** Returns how many attempts of a request may have been charged without a response. */
-function countPossibleCharges({ lost, spec, settings }: Request, isUnknown: boolean): number {
+function countPossibleCharges(
+  { history, spec, settings }: GatewayRequest,
+  isUnknown: boolean,
+): number {
   if (spec.charge === 'free') return 0;
-  const counted = settings.idempotency?.honored === true ? 0 : lost;
+  const counted = settings.idempotency?.honored === true ? 0 : history.lost;
   return isUnknown ? Math.max(1, counted) : counted;
 }
 
 /** Returns the state of the client's budget; `undefined` without one. */
-function describeBudget({ client }: Request): ObservedEnd['budget'] {
+function describeBudget({ client }: GatewayRequest): ObservedEnd['budget'] {
   const { budget } = client.original();
   if (!budget) return undefined;
   const { spent, reserved } = ledgerFor(budget);
@@ -288,7 +291,7 @@ function describeBudget({ client }: Request): ObservedEnd['budget'] {
 }
 
 function describeEnd(
-  request: Request,
+  request: GatewayRequest,
   ending: Ending,
   received: string | undefined,
   cost: number | undefined,
@@ -314,7 +317,7 @@ function describeEnd(
     responseId: nonEmptyText(fields['id'] ?? fields['responseId']),
     responseModel: nonEmptyText(fields['model'] ?? fields['modelVersion']),
     requestId: thrown.requestID ?? received,
-    attempts: request.attempts.map((attempt) => request.name(attempt)),
+    attempts: request.history.attempts.map((attempt) => request.history.name(attempt)),
     possibleCharges: countPossibleCharges(request, outcome === 'unknown'),
     budget: describeBudget(request),
   };

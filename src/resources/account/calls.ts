@@ -1,4 +1,4 @@
-import type { Request } from '../../calls/request.ts';
+import type { GatewayRequest } from '../../calls/request.ts';
 import { countFields, readUnits, type UsageSum } from './cost.ts';
 import type { CallRecord } from './record.ts';
 import { type Item, type Sum, Sums } from './sums.ts';
@@ -98,7 +98,7 @@ export class Calls {
 const allCalls = new WeakMap<object, Calls>();
 
 /** Returns the calls of a client and of those that share their state with it. */
-export function findCalls({ client: { shared } }: Pick<Request, 'client'>): Calls {
+export function findCalls({ client: { shared } }: Pick<GatewayRequest, 'client'>): Calls {
   const known = allCalls.get(shared);
   if (known !== undefined) return known;
   const calls = new Calls();

@@ -1,4 +1,4 @@
-import type { Request } from '../../calls/request.ts';
+import type { GatewayRequest } from '../../calls/request.ts';
 import type { AnswerUsage } from '../../answers/usage.ts';
 import type { AttemptEvidence, Outcome } from '../../errors/gateway-error.ts';
 import { type PricedCall, priceKind, type UsageSum } from './cost.ts';
@@ -67,7 +67,7 @@ export interface CallRecord extends PricedCall {
 }
 
 /** Starts the record of a call. */
-export function createRecord({ spec, attempts, params, call }: Request): CallRecord {
+export function createRecord({ spec, history, params, call }: GatewayRequest): CallRecord {
   const { operation } = spec;
   const { model, n, size, quality, duration, seconds = duration } = params;
   // All fields at once, so that all records have one shape.
@@ -79,7 +79,7 @@ export function createRecord({ spec, attempts, params, call }: Request): CallRec
     size,
     quality,
     seconds,
-    attempts,
+    attempts: history.attempts,
     earlier: call.attempts,
     lost: 0,
     isSent: false,

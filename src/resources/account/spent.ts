@@ -3,7 +3,7 @@ import type { Outcome } from '../../errors/gateway-error.ts';
 import { findId, isObject, isText, readId, toFields } from '../../answers/objects.ts';
 import { readUsage } from '../../answers/usage.ts';
 import { costFrom, type Ending, type Listener, usageFrom } from '../../calls/events.ts';
-import type { Request } from '../../calls/request.ts';
+import type { GatewayRequest } from '../../calls/request.ts';
 import type { Answer } from '../../http/responses/response-body.ts';
 import type { Subscriber, Transport } from '../../calls/transport.ts';
 import type { Budget } from '../../options/options.ts';
@@ -65,7 +65,7 @@ export function releaseCalls(calls: Calls, question: Question): void {
 const withTasks: ReadonlySet<PriceKind> = new Set(['video', 'image']);
 
 /** Returns the usage to assume for a response that reports none; `undefined` if it can't be estimated. */
-function assumeUsage(kind: PriceKind, params: Request['params']): UsageSum | undefined {
+function assumeUsage(kind: PriceKind, params: GatewayRequest['params']): UsageSum | undefined {
   if (kind !== 'text' && kind !== 'embedding') return undefined;
   try {
     return expectUsage(kind, params)?.total;
@@ -85,7 +85,7 @@ function findTaskIds(answer: unknown): readonly string[] {
 }
 
 /** Records what the response to a poll reports. */
-const recordPoll = (call: Request): Listener | undefined => {
+const recordPoll = (call: GatewayRequest): Listener | undefined => {
   if (!withTasks.has(priceKind(call.spec.operation))) return undefined;
   let headers: Headers | undefined;
   return {
@@ -107,14 +107,14 @@ const recordPoll = (call: Request): Listener | undefined => {
 
 /** Listens to the events of a call that may be charged. */
 class CallRecorder implements Listener {
-  readonly #call: Request;
+  readonly #call: GatewayRequest;
   readonly #record: CallRecord;
   #headers: Headers | undefined;
   #isAccepted = false;
   /** Reserves the cost of the request in the budget of its client. */
   readonly beforeRequest: (() => Promise<void>) | undefined;
 
-  constructor(call: Request, transport: Transport) {
+  constructor(call: GatewayRequest, transport: Transport) {
     this.#call = call;
     const record = createRecord(call);
     this.#record = record;
@@ -162,23 +162,23 @@ class CallRecorder implements Listener {
       expected: isSilent && record.isSent ? assumeUsage(record.kind, call.params) : undefined,
       taskIds: withTasks.has(record.kind) ? findTaskIds(answer) : none,
     };
-    const { lost, settings } = call;
+    const { history, settings } = call;
     // A stream that broke off was accepted and is not one of the lost attempts.
     const last = record.end.outcome === undefined ? 0 : this.#isAccepted ? 0 : 1;
-    record.lost = settings.idempotency?.honored === true ? 0 : Math.max(0, lost - last);
+    record.lost = settings.idempotency?.honored === true ? 0 : Math.max(0, history.lost - last);
     findCalls(call).add(record);
     record.held?.end();
   }
 }
 
 /** Records a call that may be charged, and keeps it within the budget of its client. */
-export const recordCall: Subscriber = (call, _isStream, transport) =>
+export const recordCall: Subscriber = (call, transport) =>
   call.spec.charge === 'free' ? recordPoll(call) : new CallRecorder(call, transport);
 
 /** @throws `BudgetError` if the request may not be sent */
 function reserve(
   budget: Budget,
-  call: Request,
+  call: GatewayRequest,
   record: CallRecord,
   transport: Transport,
 ): Promise<void> {

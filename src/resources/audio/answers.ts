@@ -2,7 +2,7 @@ import { decodeBytes, encodeBase64 } from '../../answers/bytes.ts';
 import { isObject, isText, trimmedText } from '../../answers/objects.ts';
 import type { ResponseSchema } from '../../answers/reader.ts';
 import { withoutSent } from '../../answers/result-places.ts';
-import type { AnswerFormat, Request } from '../../calls/request.ts';
+import type { AnswerFormat, GatewayRequest } from '../../calls/request.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { OutgoingRequest } from '../../http/request.ts';
 import {
@@ -29,7 +29,11 @@ import { findAudio, readAudioEvent } from './places.ts';
 import type { SpeechStreamEvent } from './types.ts';
 
 /** Fetches the audio at a URL in a response, without the key, within the limits of the call. */
-async function fetchAudio(transport: Transport, url: string, request: Request): Promise<Response> {
+async function fetchAudio(
+  transport: Transport,
+  url: string,
+  request: GatewayRequest,
+): Promise<Response> {
   const { settings, scope, id: callId } = request;
   const { totalTimeout, maxRetries, timeout, idleTimeout } = settings;
   const left = totalTimeout === null ? null : Math.max(1, Math.ceil(scope.remaining));
@@ -200,7 +204,7 @@ const collectStream = collectAs({ ...speechProtocol, follow: followAudio }, (fil
 
 /** Collects the file of a stream that was not requested. */
 async function collectSpeech(
-  request: Request,
+  request: GatewayRequest,
   answer: Answer,
 ): Promise<Uint8Array<ArrayBuffer> | string> {
   const file = await collectStream(request, answer);

@@ -1,5 +1,5 @@
 import { isObject, listObjects } from '../../answers/objects.ts';
-import type { OutputRules } from '../../calls/plan.ts';
+import type { OutputRules } from '../../calls/operation.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';

@@ -1,6 +1,6 @@
 import { defineHidden, isObject } from '../../answers/objects.ts';
 import { rememberSent, withoutSent } from '../../answers/result-places.ts';
-import type { Request } from '../../calls/request.ts';
+import type { GatewayRequest } from '../../calls/request.ts';
 import type { ReadOther } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { revise } from '../../errors/gateway-error.ts';
@@ -66,7 +66,7 @@ function toPollPath(
 export function readTaskResponse<Result>(
   { baseURL, gateway }: Transport,
   model: string | null | undefined,
-  toResult: (request: Request, answer: Answer) => Accepted<Result>['toResult'],
+  toResult: (request: GatewayRequest, answer: Answer) => Accepted<Result>['toResult'],
   sent: readonly string[],
 ): ReadOther<TaskResponse<Result>> {
   return (value, request, answer, text) => {

@@ -2,7 +2,7 @@ import { isText } from '../../answers/objects.ts';
 import { listURLs, rememberSent, withoutSent } from '../../answers/result-places.ts';
 import { OpenAnswer } from '../../calls/open-answer.ts';
 import { GatewayPromise } from '../../calls/promise.ts';
-import type { Request } from '../../calls/request.ts';
+import type { GatewayRequest } from '../../calls/request.ts';
 import type { CallInfo } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { expectsJSON, explained, type DescribedFailure } from '../../errors/operation-errors.ts';
@@ -271,7 +271,7 @@ export function streamImages<Params extends ImageParamsBase, Item>(
         const { n, model } = sentParams;
         const urls = listURLs(sentParams);
         const protocol = protocolFor(n ?? 1, urls);
-        const toStream = (request: Request, answer: Answer) =>
+        const toStream = (request: GatewayRequest, answer: Answer) =>
           streamOfTask(request, answer, protocol);
         return eventAnswer(protocol, readTaskResponse(transport, model, toStream, urls));
       },

@@ -102,7 +102,7 @@ export const accountMutants: MutantsByFile = {
     { is: 'this.#others.delete(place);', becomes: '' },
     { is: '(place + 1) % keptCalls', becomes: 'place + 1' },
   ],
-  'calls/request.ts': [{ is: "if (outcome === 'unknown') this.lost += 1;", becomes: '' }],
+  'calls/history.ts': [{ is: "if (outcome === 'unknown') this.lost += 1;", becomes: '' }],
   'calls/budget-ledger.ts': [
     { is: 'reservation.amount += more;', becomes: '' },
     { is: 'if (this.isStarted) return;', becomes: '' },

@@ -37,27 +37,29 @@ export const fallbackMutants: MutantsByFile = {
         return Object.defineProperty(held.with({ params: { ...following } }), 'format', { value: format });`,
     },
     {
-      // All plans are written first, and the change is that of the last one written.
-      is: 'return sendEach(next, call, held, follow);',
-      becomes: `return sendEach(next, call, held, follow).then((open) => {
+      // All requests are written first, and the change is that of the last one written.
+      is: 'return sendEach(next, held, follow);',
+      becomes: `return sendEach(next, held, follow).then((open) => {
         const change = { params: { ...remaining.at(-1) } };
         return remaining.length < models.length ? open : Object.defineProperty(open, 'change', { value: change });
       });`,
     },
   ],
-  'calls/request.ts': [
+  'calls/history.ts': [
     {
       // The most severe outcome of the call counts for each of its requests.
-      is: "#worst: Outcome = 'not_sent';",
-      becomes: `get #worst() { return this.call.worst ?? 'not_sent'; }
-        set #worst(outcome) { this.call.worst = outcome; }`,
+      is: "outcome: Outcome = 'not_sent';",
+      becomes: `get outcome() { return this.#request.call.worst ?? 'not_sent'; }
+        set outcome(outcome) { this.#request.call.worst = outcome; }`,
     },
+  ],
+  'calls/request.ts': [
     {
       // The facts of a failure are those of the last request that failed, of any call.
       is: '  failure: FailedAttempt | undefined;',
       becomes: `static last;
-        get failure() { return Request.last; }
-        set failure(failed) { Request.last = failed; }`,
+        get failure() { return GatewayRequest.last; }
+        set failure(failed) { GatewayRequest.last = failed; }`,
     },
   ],
   'calls/open-answer.ts': [
@@ -65,7 +67,7 @@ export const fallbackMutants: MutantsByFile = {
     { is: 'error = cause;', becomes: '' },
   ],
   'calls/send-each.ts': [
-    { is: 'scope.isOver || scope.remaining <= 0;', becomes: 'false;' },
+    { is: 'if (scope.isOver || scope.remaining <= 0) throw error;', becomes: '' },
     {
       is: "const outcome = worse(before?.outcome ?? 'not_sent', error.outcome);",
       becomes: 'const { outcome } = error;',
@@ -75,7 +77,7 @@ export const fallbackMutants: MutantsByFile = {
       becomes: '',
     },
     { is: 'new Set([...call.attempts, ...own])', becomes: 'new Set(own)' },
-    { is: '  call.mayChange = true;', becomes: '' },
+    { is: '  first.call.mayChange = true;', becomes: '' },
   ],
   'policies/modes/output-modes.ts': [
     { is: "failure.kind === 'refused' || mayRepeat", becomes: 'true' },

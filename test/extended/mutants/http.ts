@@ -175,28 +175,33 @@ export const httpMutants: MutantsByFile = {
       becomes: 'false',
     },
   ],
-  'calls/request.ts': [
-    { is: 'client.budget.refund();', becomes: '' },
+  'calls/attempt.ts': [
     {
-      is: 'if (scope.isOver) return this.#localFailure(undefined);',
+      is: 'if (scope.isOver) return request.localFailure(undefined);',
       becomes: '',
     },
     {
-      is: 'if (request?.isSent !== true) return this.#localFailure(error);',
+      is: 'if (outgoing?.isSent !== true) return request.localFailure(error);',
       becomes: '',
     },
     {
-      is: "return this.scope.stopped === 'signal' ? this.explain(failed) : failed;",
-      becomes: 'return this.explain(failed);',
+      is: "return scope.stopped === 'signal' ? request.explain(failed) : failed;",
+      becomes: 'return request.explain(failed);',
+    },
+  ],
+  'calls/retries.ts': [
+    { is: 'request.client.budget.refund();', becomes: '' },
+    {
+      is: 'if (pause === undefined || pause >= scope.remaining) throw request.giveUp(failed);',
+      becomes: 'if (pause === undefined) throw request.giveUp(failed);',
     },
     {
-      is: 'canRefresh: !this.#isRefreshed && typeof',
-      becomes: 'canRefresh: typeof',
+      is: 'const body = request.body ?? (await prepare(request));',
+      becomes: 'const body = await prepare(request);',
     },
-    {
-      is: 'if (pause === undefined || pause >= scope.remaining) throw this.#giveUp(failed);',
-      becomes: 'if (pause === undefined) throw this.#giveUp(failed);',
-    },
+    { is: 'await retries.after(request.explain(error.failed));', becomes: '' },
+  ],
+  'calls/history.ts': [
     {
       is: "if (phase === 'local') return;",
       becomes: '',
@@ -204,6 +209,12 @@ export const httpMutants: MutantsByFile = {
     {
       is: 'severity.indexOf(one) > severity.indexOf(other)',
       becomes: 'true',
+    },
+  ],
+  'calls/request.ts': [
+    {
+      is: 'canRefresh: !history.isRefreshed && typeof',
+      becomes: 'canRefresh: typeof',
     },
     {
       is: "this.settings.idempotency === null || this.spec.method === 'GET'",

@@ -1,6 +1,6 @@
 import { errorMessage } from '../../../answers/objects.ts';
 import { assumedTokens } from '../../../answers/token-estimate.ts';
-import type { Request } from '../../../calls/request.ts';
+import type { GatewayRequest } from '../../../calls/request.ts';
 import type { Budget } from '../../../options/options.ts';
 import type { Learned } from '../../../calls/budget-ledger.ts';
 import {
@@ -40,7 +40,7 @@ export type Expectation = Expected | { readonly reason: string };
 /** The facts of a call that determine its cost. */
 export interface Facts {
   readonly budget: Budget;
-  readonly params: Request['params'];
+  readonly params: GatewayRequest['params'];
   readonly record: CallRecord;
   readonly kind: PriceKind;
   readonly model: string | undefined;
@@ -50,7 +50,7 @@ export interface Facts {
 
 /** A call that a budget counts. */
 export interface Planned extends Facts {
-  readonly call: Request;
+  readonly call: GatewayRequest;
   /** Equal for calls that are expected to have the same price. */
   readonly key: string;
   /** Returns the expected cost, from the facts known at that time. */

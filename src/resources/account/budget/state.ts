@@ -9,7 +9,7 @@ import type { GatewayError } from '../../../errors/gateway-error.ts';
 import { buildError } from '../../../errors/operation-errors.ts';
 import { checkNumber, checkObject, checkWord } from '../../../options/check.ts';
 import { delay, followSignal } from '../../../http/abort.ts';
-import type { Request } from '../../../calls/request.ts';
+import type { GatewayRequest } from '../../../calls/request.ts';
 import type { ClientSettings } from '../../../calls/settings.ts';
 import type { Budget } from '../../../options/options.ts';
 import { type BudgetLedger, ledgerFor } from '../../../calls/budget-ledger.ts';
@@ -83,7 +83,7 @@ export class BudgetState {
    * @throws `BudgetError` if the call may not be sent
    */
   async reserve(
-    call: Request,
+    call: GatewayRequest,
     record: CallRecord,
     readPrices: () => Promise<Prices>,
   ): Promise<void> {
@@ -149,7 +149,7 @@ export class BudgetState {
   }
 
   /** Warns once of each model that would follow a failure, but has no price: the budget would reject it. */
-  #warnOfFallbacks(call: Request, facts: Facts): void {
+  #warnOfFallbacks(call: GatewayRequest, facts: Facts): void {
     const { prices, params } = facts;
     const { warnedOf } = this.#ledger;
     if (this.#budget.onMissingPrice === 'allow' || 'error' in prices || !call.call.mayChange)
