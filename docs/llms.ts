@@ -56,7 +56,9 @@ export async function renderTexts(): Promise<{ list: string; whole: string }> {
       whole.push(withLocalLinks(body, guides));
     }
   }
-  const full = whole.map((page) => withNarrowTables(page.trim())).join('\n\n---\n\n');
+  const full = whole
+    .map((page) => withNarrowTables(withoutComments(page).trim()))
+    .join('\n\n---\n\n');
   return { list: `${list.join('\n')}\n`, whole: `${full}\n` };
 }
 
@@ -70,6 +72,10 @@ function withLocalLinks(text: string, guides: ReadonlyMap<string, Page>): string
       return guide === undefined ? label : `[${label}](${anchor ?? `#${toAnchor(guide.title)}`})`;
     });
 }
+
+/** Leaves out the markers of generated parts. */
+const withoutComments = (text: string): string =>
+  text.replaceAll(/^<!-- [\w-]+:(?:start|end) -->\n+|<!-- [\w-]+:(?:start|end) -->/gm, '');
 
 /** Leaves out the spaces and dashes that align the columns of tables. */
 const withNarrowTables = (text: string): string =>

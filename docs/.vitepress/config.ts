@@ -63,8 +63,10 @@ const search: DefaultTheme.LocalSearchOptions = {
           'command-line': 'playground',
           frameworks: 'ai-sdk',
           // Words that are on many pages, and explained on this one.
-          options: 'timeout',
-          'retries-and-charges': 'image',
+          'options-time': 'timeout',
+          charges: 'charged-image',
+          'environment-and-files': 'variables',
+          'what-is-stored': 'logged-privacy',
         };
         const words = `${page}-${merged[page] ?? ''}`.split('-');
         return words.some((word) => word.startsWith(stem)) ? 4 : 1;
@@ -128,7 +130,7 @@ export default defineConfig({
   srcExclude: ['node_modules/**', 'README.md'],
   transformPageData({ relativePath, frontmatter }) {
     // The tables of these pages need the place of the outline.
-    const [, name] = /^guides\/(options|operations)\.md$/.exec(relativePath) ?? [];
+    const [, name] = /^guides\/(options|operations|charges)\.md$/.exec(relativePath) ?? [];
     if (name !== undefined) Object.assign(frontmatter, { aside: false, pageClass: name });
   },
   async buildEnd({ outDir }) {

@@ -133,7 +133,13 @@ const searches: Readonly<Record<string, string>> = {
   json: 'structured-output',
   opentelemetry: 'debugging',
   mcpTools: 'structured-output',
-  timeout: 'options',
+  timeout: 'options-time',
+  charged: 'charges',
+  privacy: 'what-is-stored',
+  variables: 'environment-and-files',
+  // A heading of its own.
+  maxRetries: 'options-charges',
+  BudgetError: 'error-classes',
   'retry image': 'retries-and-charges',
 };
 
