@@ -21,7 +21,7 @@ const otherCalls: Readonly<Record<string, readonly string[]>> = {
 
 /** Operations without a method of their own. */
 const otherWays: Readonly<Record<string, string>> = {
-  'messages.create': "[`post('/v1/messages')`](#any-other-route)",
+  'messages.create': "[`post('/v1/messages')`](#anthropics-format)",
   'rerank.create':
     "[`post('/v1/rerank')`](#any-other-route), [`rerankingModel()`](frameworks.md#reranking) of the AI SDK",
 };

@@ -1,8 +1,8 @@
 // `/v1/messages` of the emulator, in Anthropic's format. test/compat reads it with Anthropic's client.
 import { describe, expect, test, vi } from 'vitest';
-import { StreamTruncatedError, type GatewayName } from '../../src/index.ts';
+import { newApi, StreamTruncatedError, type GatewayName } from '../../src/index.ts';
 import type { EmulatorOptions, Fault } from '../../src/testing/index.ts';
-import { collect, emulated, failureOf } from '../helpers/clients.ts';
+import { collect, emulated, eventStream, failureOf, scripted } from '../helpers/clients.ts';
 import { eventObjects, newClient } from '../helpers/emulator-client.ts';
 import { settle } from '../helpers/fake-time.ts';
 import { untyped } from '../helpers/untyped.ts';
@@ -215,6 +215,29 @@ test.each([
 
   expect(await failureOf(collect(stream))).toBeInstanceOf(StreamTruncatedError);
   expect(emulator.charges).toHaveLength(1);
+});
+
+test("the path of a profile has the rules of the route: One Hub's is below /claude", async () => {
+  const events = ['message_start', 'content_block_start', 'content_block_delta'];
+  const cut = eventStream(...events.map((type) => ({ type, delta: { text: 'Hi' } })));
+  const { client, requests } = scripted(
+    [
+      () => Response.json({ error: { message: 'busy' } }, { status: 503 }),
+      () => Response.json({ content: [] }),
+      cut,
+    ],
+    {
+      gateway: { ...newApi, paths: { ...newApi.paths, 'messages.create': '/claude/v1/messages' } },
+    },
+  );
+
+  await client.post('/claude/v1/messages', { body });
+  const stream = await client.post('/claude/v1/messages', { body, stream: true });
+
+  expect(await failureOf(collect(stream))).toBeInstanceOf(StreamTruncatedError);
+  expect(requests.map(({ url }) => new URL(url).pathname)).toEqual(
+    Array(3).fill('/claude/v1/messages'),
+  );
 });
 
 test('an error inside a stream is named', async () => {

@@ -6,9 +6,14 @@ import type { ReportRow } from './report-schema.ts';
 /** Paths on which some gateways serve an operation, besides its usual path without `/v1`. */
 const otherPaths: Readonly<Partial<Record<Operation, readonly string[]>>> = {
   'embeddings.createForEngine': ['/engines/{+model}/embeddings'],
-  // One Hub.
-  'generate.content': ['/gemini/v1beta/models/{model}:generateContent'],
-  'generate.contentStream': ['/gemini/v1beta/models/{model}:streamGenerateContent'],
+  // One Hub, 9router.
+  'messages.create': ['/claude/v1/messages'],
+  'generate.content': ['/gemini', '/api'].map(
+    (prefix) => `${prefix}/v1beta/models/{model}:generateContent`,
+  ),
+  'generate.contentStream': ['/gemini', '/api'].map(
+    (prefix) => `${prefix}/v1beta/models/{model}:streamGenerateContent`,
+  ),
   'videos.create': ['/v1/video/generations'],
   'videos.retrieve': ['/v1/video/generations/{task_id}'],
 };
