@@ -1,10 +1,11 @@
+import { setTimeout } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import type { Gateway } from '../../src/index.ts';
 import type { GatewayOptions, RequestOptions } from '../../src/options/options.ts';
 import { memoryLedger, type SubmitLedger } from '../../src/tasks/ledger.ts';
 import type { Fault, Quirks } from '../../src/testing/index.ts';
-import { emulated } from '../helpers/clients.ts';
+import { emulated, failureOf, scripted } from '../helpers/clients.ts';
 import { fakeWaitingTime, resolved, settle } from '../helpers/fake-time.ts';
 
 type Options = Pick<RequestOptions, 'signal' | 'totalTimeout'> & {
@@ -135,7 +136,7 @@ describe('a submission that is stopped at any time', () => {
       const options = { ledger, callId: 'job' };
       const controller = new AbortController();
       const { signal } = controller;
-      const abort = setTimeout(() => controller.abort(), stop);
+      const abort = globalThis.setTimeout(() => controller.abort(), stop);
       const limits = by === 'signal' ? { signal } : { totalTimeout: stop };
       const begun = Date.now();
       let took = 0;
@@ -155,4 +156,20 @@ describe('a submission that is stopped at any time', () => {
     });
     await fc.assert(property, { numRuns: 40 });
   });
+});
+
+test('a remix whose format is rejected after totalTimeout is not sent in the other one', async () => {
+  const { client, requests } = scripted([
+    async () => {
+      await setTimeout(200);
+      return Response.json({ error: { message: 'multipart only' } }, { status: 415 });
+    },
+  ]);
+  const options = { ledger: memoryLedger(), callId: 'job', totalTimeout: 50 };
+
+  await failureOf(client.videos.remix('task_1', { prompt }, options));
+  await client.settled();
+
+  expect(requests).toHaveLength(1);
+  await expect(options.ledger.entry('job')).resolves.toBeUndefined();
 });

@@ -24,7 +24,7 @@ import {
 } from '../../http/request.ts';
 import { OpenAnswer } from '../../calls/open-answer.ts';
 import { GatewayPromise } from '../../calls/promise.ts';
-import type { AnswerFormat } from '../../calls/request.ts';
+import { type AnswerFormat, findRequest } from '../../calls/request.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { DefinedGateway } from '../../options/gateway-profile.ts';
@@ -296,7 +296,8 @@ function send(
   const { bodyFormat = transport.client.bodyFormat } = options;
   if (submission.operation !== 'videos.remix' || bodyFormat !== undefined) return first;
   const open = first.state().answer.catch((error: unknown) => {
-    if (!isOtherFormat(error)) throw error;
+    const isOver = findRequest(error)?.scope.isOver === true;
+    if (isOver || !isOtherFormat(error)) throw error;
     const asForm = changeOptions(options, { bodyFormat: 'form' });
     const again = sendOnce(
       transport,
