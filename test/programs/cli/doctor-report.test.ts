@@ -11,13 +11,19 @@ import {
   createEmulator,
   defaultModels,
   defaultQuirks,
+  type Emulator,
   type EmulatorOptions,
 } from '../../../src/testing/index.ts';
 import { modes } from '../../helpers/modes.ts';
 import { Machine } from './run.ts';
 
-async function report(options: EmulatorOptions = {}, args: readonly string[] = ['--json']) {
+async function report(
+  options: EmulatorOptions = {},
+  args: readonly string[] = ['--json'],
+  prepare: (emulator: Emulator) => void = () => {},
+) {
   const emulator = createEmulator(options);
+  prepare(emulator);
   const server = await emulator.listen();
   onTestFinished(() => server.close());
   const machine = new Machine({ url: server.url, key: emulator.apiKey });
@@ -26,8 +32,8 @@ async function report(options: EmulatorOptions = {}, args: readonly string[] = [
   return { ...run, emulator, server, machine };
 }
 
-async function rows(options: EmulatorOptions = {}) {
-  const { stdout, emulator, server } = await report(options);
+async function rows(options: EmulatorOptions = {}, prepare?: (emulator: Emulator) => void) {
+  const { stdout, emulator, server } = await report(options, undefined, prepare);
   const document = reportSchema.parse(JSON.parse(stdout));
   expect(stdout).not.toContain(emulator.apiKey);
   expect(stdout).not.toContain(new URL(server.url).host);
@@ -67,6 +73,22 @@ test.each<{ quirks: EmulatorOptions['quirks']; row: string; result: RegExp }>([
   expect(defaultQuirks).not.toMatchObject(quirks);
   expect((await rows()).find(row)).not.toMatch(result);
   expect((await rows({ quirks })).find(row)).toMatch(result);
+});
+
+test.each([
+  [[], /^yes the key can read it$/],
+  [['beta'], /no price, so that a budget needs perCall for them: beta$/],
+  [['a', 'b', 'c', 'd', 'e', 'f', 'g'], /for them: a, b, c, d, e, and 2 more$/],
+])('the row prices names the models without a price: %j', async (unpriced, result) => {
+  const data = ['m-large', ...unpriced].map((id) => ({ id, object: 'model' }));
+
+  const { find } = await rows({}, (emulator) => {
+    for (let read = 0; read < 3; read += 1) {
+      emulator.respondOnce('models.list', () => Response.json({ object: 'list', data }));
+    }
+  });
+
+  expect(find('prices')).toMatch(result);
 });
 
 test('writes Markdown that says what was removed', async () => {

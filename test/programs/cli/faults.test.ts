@@ -281,8 +281,11 @@ test.each([
   { words: ['chat', '-m', 'm-large', 'Hello'] },
   { words: ['speak', '-m', 'm-speech', 'Hello', '-o', 'hello.mp3', '--force'] },
   { words: ['embed', '-m', 'm-embed', 'Hello'] },
+  { words: ['transcribe', '-m', 'm-transcribe', 'a.mp3'] },
+  { words: ['translate', '-m', 'm-translate', 'a.mp3'] },
 ])('$words.0 is sent once after a lost response, unless --resend is set', async ({ words }) => {
   const posts: number[] = [];
+  await machine.run(['speak', '-m', 'm-speech', 'Hello', '-o', 'a.mp3']);
   for (const flags of [[], ['--resend']]) {
     emulator.reset();
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 1 });
