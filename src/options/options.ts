@@ -343,8 +343,8 @@ export interface SharedOptions {
   /**
    * Maximum number of retries. Integer, 0 to 100; 0 disables retries.
    *
-   * Charged calls (images, videos) are repeated only if the request provably was not sent or was rejected
-   * before any work; metered calls (chat, generation, embeddings, audio) also on 408, 425, 429, 5xx and lost
+   * Charged calls (images, videos, and text calls that make them) are repeated only if the request provably was
+   * not sent or was rejected before any work; metered calls (chat, generation, embeddings, audio) also on 408, 425, 429, 5xx and lost
    * connections before the first byte of the response, where both attempts may be billed; only free calls
    * after a `timeout`. See `retryUnknownOutcome`.
    * @defaultValue 2
