@@ -123,39 +123,42 @@ const texts: Readonly<Record<OptionName, Text>> = {
     default: '`GATEWAY_PROFILE` or `"auto"`',
     meaning: '[Kind of gateway](gateways.md)',
   },
-  organization: { type: 'string', meaning: 'Header `openai-organization`' },
-  project: { type: 'string', meaning: 'Header `openai-project`' },
+  organization: { type: 'string', meaning: 'Sent as the header `openai-organization`' },
+  project: { type: 'string', meaning: 'Sent as the header `openai-project`' },
   maxRetries: {
     type: '0 to 100',
-    meaning: 'Retries per call, as its [charge class](retries-and-charges.md) allows',
+    meaning: 'Number of retries per call, as its [charge class](retries-and-charges.md) allows',
     more: '`0` turns retries off; a request that a gateway rejected because of its format is still sent once in another one, uncharged.',
   },
   timeout: {
     type: ms,
     meaning:
-      'Limit of one attempt: until the end of the response, the headers of a stream, or the first byte of a download. In waits, the limit of the whole wait, with its submission if there is one; `null` for none',
+      'Limits one attempt: until the end of the response, the headers of a stream, or the first byte of a download. In waits, it limits the whole wait, with its submission if there is one; `null` for none',
     more: 'Gateways finish and bill a call whose client has disconnected, so only reads are repeated after it.',
   },
-  firstByteTimeout: { type: ms, meaning: "From a stream's headers to its first byte" },
+  firstByteTimeout: {
+    type: ms,
+    meaning: "Limits the time from a stream's headers to its first byte",
+  },
   idleTimeout: {
     type: ms,
-    meaning: 'Longest time without data in a stream or download; heartbeats reset it',
+    meaning: 'Limits the time without data in a stream or download; heartbeats reset it',
   },
   chunkTimeout: {
     type: ms,
-    meaning: "Longest time without an event in a stream; heartbeats don't reset it",
+    meaning: "Limits the time without an event in a stream; heartbeats don't reset it",
   },
   totalTimeout: {
     type: ms,
     meaning:
-      'One request with all its attempts, until the end of the response or stream, or of the task of an image',
+      'Limits a request with all its attempts, until the end of the response or stream, or of the task of an image',
     more: 'It includes the pauses between attempts, the wait for `limits` and for a ledger.',
   },
   retryUnknownOutcome: {
     type: 'boolean',
     default: 'by operation',
     meaning:
-      'Whether to [retry after an unknown outcome](retries-and-charges.md#change-the-rules); `true` may charge twice',
+      'Decides whether to [retry after an unknown outcome](retries-and-charges.md#change-the-rules); `true` may charge twice',
     more: '`false` applies the rule of images and videos to every call.',
   },
   idempotency: {
@@ -183,13 +186,14 @@ const texts: Readonly<Record<OptionName, Text>> = {
   },
   onTruncated: {
     type: '`"throw"`, `"warn"`, `"allow"`',
-    meaning: 'If a stream ends without proof that it is complete',
+    meaning:
+      'Decides what happens if a stream ends without proof that it is complete: throw `StreamTruncatedError`, log a warning, or return it',
     more: '`"warn"` and `"allow"` return a cut response as complete.',
   },
-  maxEventBytes: { type: '1024 to 2³⁰', meaning: 'Largest event of a stream' },
+  maxEventBytes: { type: '1024 to 2³⁰', meaning: 'Largest event of a stream, in bytes' },
   maxResponseBytes: {
     type: '1024 to 536870888',
-    meaning: 'Largest JSON or text response; files and streams are unlimited',
+    meaning: 'Largest JSON or text response, in bytes; files and streams are unlimited',
     more: 'Beyond it, the call throws `UnexpectedResponseError`; it may have been charged.',
   },
   partial: {
@@ -199,7 +203,8 @@ const texts: Readonly<Record<OptionName, Text>> = {
   },
   validation: {
     type: '`"tolerant"`, `"strict"`, `"off"`',
-    meaning: "If a response differs from the types: report it, throw, or don't check",
+    meaning:
+      "Decides what happens if a response differs from the types: report it to `onDrift`, throw, or don't check",
   },
   onDrift: {
     type: callback,
@@ -258,13 +263,13 @@ const texts: Readonly<Record<OptionName, Text>> = {
   callId: {
     type: 'string',
     default: 'random',
-    meaning: 'Id of the call in errors, logs and ledgers',
+    meaning: 'Identifies the call in errors, logs and ledgers',
     more: 'With a `ledger` it is required, and belongs to one submission: the same `callId` with other parameters throws `InvalidInputError`, and nothing is sent. Files count only by their field, so new bytes under an old `callId` are the old call.',
   },
   taskTimeout: {
     type: ms,
     meaning:
-      'Limit of the wait for [images that are made as tasks](images-and-files.md#images-that-are-made-as-tasks)',
+      'Limits the wait for [images that are made as tasks](images-and-files.md#images-that-are-made-as-tasks)',
   },
   onSubmitted: {
     type: callback,
@@ -279,7 +284,7 @@ const texts: Readonly<Record<OptionName, Text>> = {
   },
   onUnknown: {
     type: '`"fail"`, `"resubmit"`, `"settle"`',
-    meaning: 'If the ledger does not know whether a submission was accepted',
+    meaning: 'Decides what happens if the ledger does not know whether a submission was accepted',
     more: '`"resubmit"` may pay twice; `"settle"` submits again only if the usage log proves that nothing was charged.',
   },
   interval: {
@@ -287,35 +292,52 @@ const texts: Readonly<Record<OptionName, Text>> = {
     meaning: '[Pause between polls](video.md#polling), in milliseconds',
     more: 'The smallest pause is 250 ms.',
   },
-  pollTimeout: { type: ms, meaning: 'Limit of one attempt of a poll' },
+  pollTimeout: { type: ms, meaning: 'Limits one attempt of a poll' },
   maxConsecutiveErrors: {
     type: '0 to 1000',
-    meaning: 'Polls in a row that may fail temporarily, after their retries',
+    meaning: 'Number of polls in a row that may fail temporarily, after their retries',
   },
   onUpdate: { type: callback, meaning: 'Called when a poll found a change' },
-  maxPollsPerSecond: { type: '0.001 to 100000', meaning: 'Polls of all tasks per second' },
-  concurrency: { type: '1 or more', meaning: 'Calls at the same time' },
+  maxPollsPerSecond: {
+    type: '0.001 to 100000',
+    meaning: 'Limits the polls of all tasks per second',
+  },
+  concurrency: { type: '1 or more', meaning: 'Number of calls at the same time' },
   batchSize: {
     type: '1 or more',
-    meaning: 'Inputs per request',
+    meaning: 'Number of inputs per request',
     more: 'Each request is billed by itself.',
   },
-  onProgress: { type: callback, meaning: 'Called after each call' },
-  maxChatCompletions: { type: '1 to 1000000', meaning: 'Completions of a run with tools' },
+  onProgress: {
+    type: callback,
+    meaning: 'Called after each call, with the numbers of finished, failed and all calls',
+  },
+  maxChatCompletions: {
+    type: '1 to 1000000',
+    meaning: 'Limits the completions of a run with tools',
+  },
   afterCompletion: { type: callback, meaning: 'Called after each completion and its tools' },
-  maxCalls: { type: '1 to 1000000', meaning: 'Requests of a run with functions' },
+  maxCalls: { type: '1 to 1000000', meaning: 'Limits the requests of a run with functions' },
   onContent: { type: callback, meaning: 'Called with each turn of a run with functions' },
-  onUploadProgress: { type: callback, meaning: 'Upload progress, in Node and Deno' },
-  variant: { type: 'string', default: 'the video', meaning: 'The asset to download' },
+  onUploadProgress: {
+    type: callback,
+    meaning: 'Called while files are sent, in Node and Deno; other runtimes report only streams',
+  },
+  variant: {
+    type: 'string',
+    default: 'the video',
+    meaning: 'Names the asset to download, where a gateway has several',
+  },
   resultURL: {
     type: 'boolean',
     default: 'true',
-    meaning: 'Fetch a video from the URL in its task if the content route fails',
+    meaning:
+      'Fetches a video from the URL in its task, without the key, if the content route fails',
   },
   maxAge: {
     type: ms,
     default: '5000, for prices 600000',
-    meaning: 'Maximum age of a cached result',
+    meaning: 'Maximum age of a cached reading of the account',
   },
   path: { type: 'string', meaning: 'Path of the route' },
   method: { type: 'string', meaning: 'HTTP method' },
