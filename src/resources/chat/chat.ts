@@ -1,10 +1,7 @@
-import type { PlainChat, PlainCompletions } from './create.ts';
-import { createCompletion, streamCompletion } from './operations.ts';
+import { type PlainChat, PlainCompletions } from './create.ts';
 import type {
-  ChatCompletionCreateParams,
   ChatCompletionCreateParamsBase,
   ChatCompletionCreateParamsNonStreaming,
-  ChatCompletionCreateParamsStreaming,
 } from './params.ts';
 import { parseCompletion, runTools, streamWithEvents } from './run-operations.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
@@ -17,15 +14,7 @@ import {
   ChatCompletionStream,
   ChatCompletionStreamingRunner,
 } from './runs/runner.ts';
-import type { Stream } from '../../streams/stream.ts';
-import type {
-  AnyResponseFormat,
-  ChatCompletion,
-  ChatCompletionChunk,
-  ParsedChatCompletion,
-  ParsedOutput,
-  WithFormat,
-} from './types.ts';
+import type { AnyResponseFormat, ParsedChatCompletion, ParsedOutput, WithFormat } from './types.ts';
 import type {
   ChatCompletionStreamingToolRunnerParams,
   ChatCompletionToolRunnerParams,
@@ -38,38 +27,7 @@ export type ChatCompletionStreamParams = Omit<ChatCompletionCreateParamsBase, 's
 };
 
 /** Chat completions: `POST /v1/chat/completions`. */
-export class Completions implements PlainCompletions {
-  /** @internal */
-  readonly transport: () => Transport;
-
-  /** @internal */
-  constructor(transport: () => Transport) {
-    this.transport = transport;
-  }
-
-  // Not inherited, because wrappers copy only the own methods of a class.
-  create(
-    params: ChatCompletionCreateParamsNonStreaming,
-    options?: RequestOptions,
-  ): GatewayPromise<ChatCompletion>;
-  create(
-    params: ChatCompletionCreateParamsStreaming,
-    options?: RequestOptions,
-  ): GatewayPromise<Stream<ChatCompletionChunk>>;
-  create(
-    params: ChatCompletionCreateParamsBase,
-    options?: RequestOptions,
-  ): GatewayPromise<ChatCompletion | Stream<ChatCompletionChunk>>;
-  create(
-    params: ChatCompletionCreateParams | ChatCompletionCreateParamsBase,
-    options?: RequestOptions,
-  ): GatewayPromise<ChatCompletion> | GatewayPromise<Stream<ChatCompletionChunk>> {
-    const transport = this.transport();
-    return peek(params, 'stream') === true
-      ? streamCompletion(transport, params, options)
-      : createCompletion(transport, params, options);
-  }
-
+export class Completions extends PlainCompletions {
   /**
    * Creates a completion with structured output: calls `create()`, parses the text in the format of
    * `response_format`, validates it, and returns it as `message.parsed`. Arguments of tools created by
