@@ -147,7 +147,7 @@ export function parseLines(text: string): unknown {
     return JSON.parse(text);
   } catch {
     const lines = text.split('\n').filter((line) => line.trim() !== '');
-    return lines.map((line): unknown => JSON.parse(line));
+    return lines.length === 0 ? undefined : lines.map((line): unknown => JSON.parse(line));
   }
 }
 

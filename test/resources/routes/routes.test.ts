@@ -257,6 +257,27 @@ describe('event streams', () => {
     expect(stream.verdict).toBe('complete');
   });
 
+  test.each([
+    ['nothing', '', 'empty'],
+    ['null', 'null', 'null'],
+    ['an empty list', '[]', '[]'],
+    ['text', 'upstream connect error', 'upstream connect error'],
+    ['text as JSON', '"Busy, sorry"', 'Busy, sorry'],
+    ['a page', '<html><title>Sign in</title></html>', 'Sign in'],
+  ])('are not %s', async (_, body, words) => {
+    for (const type of ['application/json', 'text/plain', 'text/event-stream']) {
+      const { client, requests } = scripted([text(body, { headers: { 'content-type': type } })]);
+      const stream = client.post('/v1/responses', { body: {}, stream: true });
+
+      const failure = await failureOf(stream.then((opened) => collect(opened)));
+
+      expect(failure).toMatchObject({ outcome: 'unknown', status: 200 });
+      const isEmptyStream = body === '' && type === 'text/event-stream';
+      expect(String(failure)).toContain(isEmptyStream ? 'without any content' : words);
+      expect(requests).toHaveLength(1);
+    }
+  });
+
   test('with a broken connection throw, in any format', async () => {
     const body = 'data: {"step":1}\n\n';
     const headers = { 'content-type': 'text/event-stream' };
