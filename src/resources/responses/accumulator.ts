@@ -117,6 +117,7 @@ export class ResponseAccumulator implements StreamProgress<ResponseStreamEvent> 
   readonly #ownLists = new WeakSet<unknown[]>();
   #isSorted = true;
   #isEnded = false;
+  #hasOutput = false;
   #usage: JsonObject | undefined;
   /** The last delta and the owner of its text, because most deltas continue the one before. */
   #last: { readonly event: JsonObject; readonly owner: JsonObject } | undefined;
@@ -137,8 +138,11 @@ export class ResponseAccumulator implements StreamProgress<ResponseStreamEvent> 
   }
 
   get failure(): string | undefined {
-    const isNameless = this.#isEnded && this.#items.some(({ item }) => isNamelessItem(item));
-    return isNameless ? namelessCall : undefined;
+    if (!this.#isEnded) return undefined;
+    // A relay whose vendor failed ends the response, without a list of items.
+    const isComplete = this.#response['status'] === 'completed';
+    if (isComplete && !this.#hasOutput) return 'ended without output';
+    return this.#items.some(({ item }) => isNamelessItem(item)) ? namelessCall : undefined;
   }
 
   get partial(): ModelResponse | undefined {
@@ -161,11 +165,13 @@ export class ResponseAccumulator implements StreamProgress<ResponseStreamEvent> 
     this.started ||= String(type).startsWith('response.');
     const delta = deltas.get(type);
     if (delta !== undefined) {
+      this.#hasOutput = true;
       if (this.#keeps) this.#addDelta(event, delta);
       return;
     }
     this.#last = undefined;
     const end = typeof type === 'string' && Object.hasOwn(ends, type) ? ends[type] : undefined;
+    this.#hasOutput ||= end === undefined && response === undefined;
     if (isObject(response)) this.#addResponse(response, end !== undefined);
     if (isObject(usage)) this.#usage = mergeUsage(this.#usage, usage);
     if (end !== undefined) this.#end(end, response);
@@ -179,6 +185,8 @@ export class ResponseAccumulator implements StreamProgress<ResponseStreamEvent> 
 
   #addResponse(response: JsonObject, isEnd: boolean): void {
     const { output, usage, ...fields } = response;
+    const isOutput = isEnd && (Array.isArray(output) || hasValue(fields['output_text']));
+    this.#hasOutput ||= isOutput;
     if (isObject(usage)) this.#usage = mergeUsage(this.#usage, usage);
     if (!this.#keeps) return;
     copyUnknownFields(fields, this.#response, new Set());

@@ -15,6 +15,7 @@ import * as z from 'zod';
 import { cutResponse } from '../../helpers/failures.ts';
 import {
   bodyOf,
+  collect,
   emulated,
   eventStream,
   failureOf,
@@ -221,6 +222,31 @@ describe('statuses', () => {
 
     expect(response).toMatchObject({ id: 'resp_1', status, output: [], output_text: '' });
   });
+
+  test.each([{ output: undefined }, { output: null }])(
+    'completed without output is no response, whole or streamed: %j',
+    async (fields) => {
+      const sent = { ...whole, ...fields };
+      const created = { type: 'response.created', response: { ...sent, status: 'in_progress' } };
+      const events = eventStream(created, { type: 'response.completed', response: sent });
+      for (const answer of [json(sent), events]) {
+        const { client, requests } = scripted([answer]);
+
+        const failures = [
+          await failureOf(client.responses.create(ask)),
+          await failureOf(
+            client.responses.create({ ...ask, stream: true }).then((stream) => collect(stream)),
+          ),
+        ];
+
+        for (const failure of failures) {
+          expect(failure).toBeInstanceOf(APIError);
+          expect(failure).toMatchObject({ outcome: 'unknown' });
+        }
+        expect(requests).toHaveLength(2);
+      }
+    },
+  );
 
   test('incomplete is returned with its reason', async () => {
     const details = { reason: 'max_output_tokens' };
