@@ -29,7 +29,11 @@ const error = (status: number, details: Partial<Fault & { type: 'error' }> = {})
   ...details,
 });
 
-const chunk = (delta: object) => ({ id: 'c', model: 'm', choices: [{ index: 0, delta }] });
+const chunk = (delta: object, finish: string | null = null) => ({
+  id: 'c',
+  model: 'm',
+  choices: [{ index: 0, delta, finish_reason: finish }],
+});
 
 const open = (client: Gateway, options: GatewayOptions = {}) =>
   client.chat.completions.create(
@@ -52,6 +56,38 @@ describe('fallback of a stream', () => {
     const chunks = await collect(await open(client));
     expect(requestedModels(emulator).requests).toEqual(['model-a', 'model-b']);
     expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).not.toBe('');
+  });
+
+  const busy = JSON.stringify({ error: { message: 'Busy' } });
+  const usage = { prompt_tokens: 9, completion_tokens: 0, total_tokens: 9 };
+  const late = JSON.stringify({ ...chunk({}), choices: [], usage });
+  const good = eventStream(chunk({ content: 'Hi' }), chunk({}, 'stop'));
+
+  test.each([
+    ['an error', `data: ${busy}\n\n`],
+    ['an error, then its usage', `data: ${busy}\n\ndata: ${late}\n\ndata: [DONE]\n\n`],
+    ['an error with the terminator in its line', `data: ${busy}data: [DONE]\n\n`],
+    ['an error outside of events', `${busy}\n`],
+    ['an event named error', 'event: error\ndata: {"message":"Busy"}\n\n'],
+    [
+      'the role, then an error',
+      `data: ${JSON.stringify(chunk({ role: 'assistant' }))}\n\ndata: ${busy}\n\n`,
+    ],
+    ['text', 'data: Busy\n\n'],
+  ])('holds a stream that begins with %s', async (_, body) => {
+    const headers = { 'content-type': 'text/event-stream' };
+    const failing = () => new Response(body, { headers });
+    const first = scripted([failing, good], { maxRetries: 0 });
+    const both = scripted([failing], { maxRetries: 0 });
+
+    const chunks = await collect(await open(first.client));
+    const failed = await failureOf(open(both.client).then((stream) => collect(stream)));
+
+    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('Hi');
+    expect(first.requests).toHaveLength(2);
+    expect(String(failed)).toContain('Busy');
+    expect(failed).toMatchObject({ name: 'StreamError', outcome: 'unknown' });
+    expect(both.requests).toHaveLength(2);
   });
 
   test('does not change the model after content', async () => {
