@@ -241,15 +241,16 @@ async function record<Ref extends AnyRef, Answer>(
 /**
  * Submits a task with checked options; with a ledger, once per call id, even if the process crashes or the call is
  * aborted.
+ *
+ * @param call - The entry of the submission in its ledger; `undefined` without a ledger.
  */
 export async function submitOnce<Ref extends AnyRef, Answer>(
-  kind: LedgerKind<Ref>,
   submitter: Submitter,
+  call: LedgerCall<Ref> | undefined,
   submission: TaskSubmission<Ref, Answer>,
   options: SubmitOptions,
 ): Promise<Submitted<Ref, Answer>> {
   const { content, model, createRef, send, refIn } = submission;
-  const call = createLedgerCall(kind, submitter.transport, options);
   const { callId, onUnknown, totalTimeout } = options;
   if (call === undefined) {
     const answer = await send({ totalTimeout }).withResponse();

@@ -6,14 +6,16 @@ import type { GatewayRequest } from '../../calls/request.ts';
 import type { CallInfo } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { expectsJSON, explained, type DescribedFailure } from '../../errors/operation-errors.ts';
-import type { OperationRequest } from '../../http/request.ts';
+import { type OperationRequest, unchanged } from '../../http/request.ts';
 import type { Answer } from '../../http/responses/response-body.ts';
 import { check } from '../../options/check.ts';
+import type { RequestOptions } from '../../options/options.ts';
 import { changeOptions, withDefaults, withoutNulls } from '../../options/resolve.ts';
 import { copyOptions } from '../../options/snapshot.ts';
 import { eventAnswer, streamOfTask } from '../../streams/open-stream.ts';
 import type { StreamProtocol } from '../../streams/protocol.ts';
 import type { Stream } from '../../streams/stream.ts';
+import type { LedgerCall } from '../../tasks/ledger.ts';
 import { withLimit } from '../../tasks/limits.ts';
 import { type ImageTaskRef, makeImageRef } from '../../tasks/ref.ts';
 import { WaitScope } from '../../tasks/scope.ts';
@@ -69,22 +71,21 @@ function explainImages(failure: DescribedFailure): Error | undefined {
   return explained(failure, /^/, `${way} ${advice}`);
 }
 
-/** Returns a function that writes the requests of a call. */
-const writer =
-  <Params extends ImageParamsBase>(
-    { write }: ImageCall<Params>,
-    options: ImageRequestOptions | undefined,
-  ) =>
-  (params: Params) => {
-    const request = write(params, options);
-    const isForm = 'form' in request && request.isWritten !== true;
-    return {
-      ...request,
-      explain: (failure: DescribedFailure) =>
-        (isForm ? explainForm(failure) : undefined) ?? explainImages(failure),
-      holdsResult: (value: unknown) => holdsNestedPicture(withoutSent(value, listURLs(params))),
-    };
+/** Checks the parameters of a call and writes its request. */
+function writeCall<Params extends ImageParamsBase>(
+  { write }: ImageCall<Params>,
+  options: ImageRequestOptions | undefined,
+  params: Params,
+) {
+  const request = write(params, options);
+  const isForm = 'form' in request && request.isWritten !== true;
+  return {
+    ...request,
+    explain: (failure: DescribedFailure) =>
+      (isForm ? explainForm(failure) : undefined) ?? explainImages(failure),
+    holdsResult: (value: unknown) => holdsNestedPicture(withoutSent(value, listURLs(params))),
   };
+}
 
 /** Returns the options of the wait for a task that a call for images submitted. */
 function toWaitOptions(options: ImageRequestOptions): CheckedWait<ImageTask> {
@@ -174,13 +175,18 @@ export function callForImages<Params extends ImageParamsBase>(
   const run = new ImageRun(submitter, given);
   const { transport, options } = run;
   const { operation, params } = call;
-  const send: SendCall = (own, onImages) =>
+  const send = (
+    own: ImageRequestOptions | undefined,
+    written?: ReturnType<typeof writeCall>,
+    onImages?: OnImages,
+  ) =>
     transport.operate(
       operation,
       params,
       {
         kind: 'json',
-        write: writer(call, own),
+        write: (sent, change) =>
+          (change === unchanged ? written : undefined) ?? writeCall(call, own, sent),
         format: (sent) => {
           const urls = listURLs(sent);
           return wholeAnswer(
@@ -193,30 +199,33 @@ export function callForImages<Params extends ImageParamsBase>(
       own,
     );
   if (options.ledger === undefined) return send(given)._thenUnwrap(run.settle);
-  transport.checkOptions(operation, options);
-  createLedgerCall(imageTasks, transport, options);
-  call.write(params, options);
-  return new GatewayPromise(submitWithLedger({ ...submitter, transport }, call, run, send));
+  const checked: ImageRequestOptions = transport.checkOptions(operation, options);
+  const entry = createLedgerCall(imageTasks, transport, checked);
+  // Written before the claim, so that the ledger never claims a submission that cannot be sent.
+  const written = writeCall(call, checked, params);
+  const sendWritten = (limits: RequestOptions, onImages: OnImages) =>
+    send(changeOptions(checked, limits), written, onImages);
+  return new GatewayPromise(
+    submitWithLedger({ ...submitter, transport }, entry, call, run, sendWritten),
+  );
 }
 
-/** @param onImages - Called with the answering model if the response has the images themselves. */
-type SendCall = (
-  options: ImageRequestOptions | undefined,
-  onImages?: (model: unknown, info: CallInfo) => void,
-) => GatewayPromise<Answered<ImagesResponse>>;
+/** Called with the answering model if the response has the images themselves. */
+type OnImages = (model: unknown, info: CallInfo) => void;
 
 async function submitWithLedger<Params extends ImageParamsBase>(
   submitter: Submitter,
+  entry: LedgerCall<ImageTaskRef> | undefined,
   { operation, params }: ImageCall<Params>,
   run: ImageRun,
-  send: SendCall,
+  send: (limits: RequestOptions, onImages: OnImages) => GatewayPromise<Answered<ImagesResponse>>,
 ): Promise<OpenAnswer<ImagesResponse>> {
   const { transport, options } = run;
   const { callId = '', extraBody } = options;
   const { model } = params;
   const fields: object = params;
   let made = createRef(transport, callId, { callId, requestId: undefined, model: undefined });
-  const onImages = (answering: unknown, { requestId }: CallInfo): void => {
+  const onImages: OnImages = (answering, { requestId }) => {
     const answered = isText(answering) ? answering : (model ?? undefined);
     made = createRef(transport, callId, { callId, requestId, model: answered });
   };
@@ -224,12 +233,12 @@ async function submitWithLedger<Params extends ImageParamsBase>(
     content: () => [[operation, undefined, ...comparable({ ...fields })], extraBody],
     model: model ?? undefined,
     createRef: (id, task) => createRef(transport, id, task),
-    send: (limits) => send({ ...options, ...limits }, onImages),
+    send: (limits) => send(limits, onImages),
     refIn: (data) =>
       data instanceof TaskResponse ? TaskResponse.task(data).ref : { ...made, hasImages: true },
     isResult: (data) => !(data instanceof TaskResponse),
   };
-  const { ref, answer, call } = await submitOnce(imageTasks, submitter, submission, options);
+  const { ref, answer, call } = await submitOnce(submitter, entry, submission, options);
   if (answer === undefined && ref.hasImages === true) {
     throw imageErrors.withoutResult(
       `Call ${ref.callId} already returned its images.`,
@@ -256,7 +265,6 @@ export function streamImages<Params extends ImageParamsBase, Item>(
 ): GatewayPromise<Stream<Item>> {
   const run = new ImageRun(submitter, given);
   const { transport, options } = run;
-  const write = writer(call, given);
   const sent = transport.operate(
     call.operation,
     call.params,
@@ -265,7 +273,7 @@ export function streamImages<Params extends ImageParamsBase, Item>(
       write(params) {
         const problem = 'cannot be combined with stream: true; omit one of them.';
         check(options.ledger === undefined, 'ledger', problem);
-        return write(params);
+        return writeCall(call, given, params);
       },
       format: (sentParams) => {
         const { n, model } = sentParams;

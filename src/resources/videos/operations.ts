@@ -13,7 +13,7 @@ import { VideoFailedError, VideoSubmitResponseError } from './errors.ts';
 import { checkTaskId, checkVendorPrefix, makeRef } from '../../tasks/ref.ts';
 import { resolveOwnTask } from './ref.ts';
 import { readTask, videoTasks } from './kind.ts';
-import { type Submitter, submitOnce } from '../../tasks/submit.ts';
+import { createLedgerCall, type Submitter, submitOnce } from '../../tasks/submit.ts';
 import {
   createSubmission,
   type Submission,
@@ -187,7 +187,8 @@ async function submitWithin(
   });
   try {
     const task = toTaskSubmission(transport, submission, own);
-    const { ref, answer, call } = await submitOnce(videoTasks, submitter, task, own);
+    const entry = createLedgerCall(videoTasks, transport, own);
+    const { ref, answer, call } = await submitOnce(submitter, entry, task, own);
     rememberSent(listURLs([submission.fields, own.extraBody]), ref);
     const submitted = { ref, data: answer?.data, call };
     return await followTask(scope, submitted, { onSubmitted, since, statusOf }, toVideo);

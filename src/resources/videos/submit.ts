@@ -400,10 +400,10 @@ export function submit(
   // The ledger is read first; meanwhile the caller may change its options.
   const options = copyOptions(callerOptions) ?? {};
   if (options.ledger === undefined) return send(transport, submission, options);
-  transport.checkOptions(submission.operation, options);
-  createLedgerCall(videoTasks, transport, options);
-  const task = toTaskSubmission(transport, submission, options);
-  const done = submitOnce(videoTasks, submitter, task, options).then(({ ref, answer, call }) => {
+  const checked: VideoSubmitOptions = transport.checkOptions(submission.operation, options);
+  const entry = createLedgerCall(videoTasks, transport, checked);
+  const task = toTaskSubmission(transport, submission, checked);
+  const done = submitOnce(submitter, entry, task, checked).then(({ ref, answer, call }) => {
     if (answer === undefined) {
       const resolved = resolveOwnTask(transport, ref);
       const reading = optionsFor(options, 'videos.retrieve');

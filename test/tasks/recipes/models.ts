@@ -3,6 +3,7 @@ import { jsonAnswer } from '../../../src/calls/response.ts';
 import { VideoSubmitUnknownError } from '../../../src/errors/operation-errors.ts';
 import { isObject, isText } from '../../../src/answers/objects.ts';
 import { checkText } from '../../../src/options/check.ts';
+import type { RequestOptions } from '../../../src/options/options.ts';
 import { withDefaults } from '../../../src/options/resolve.ts';
 import { taskErrors, TaskFailedError, TaskWaitError } from '../../../src/tasks/errors.ts';
 import type { AnyRef, TaskKind } from '../../../src/tasks/kind.ts';
@@ -13,6 +14,7 @@ import { isTaskRef } from '../../../src/tasks/ref.ts';
 import { WaitScope } from '../../../src/tasks/scope.ts';
 import {
   comparable,
+  createLedgerCall,
   type LedgerOptions,
   type Submitter,
   submitOnce,
@@ -127,27 +129,20 @@ export class Models3D {
       createRef(isObject(value) ? String(value['id']) : '', callId),
     );
     const { callId } = options;
-    const {
-      ref,
-      answer: accepted,
-      call,
-    } = await submitOnce(
-      modelTasks,
-      submitter,
-      {
-        content: () => ['models3d.create', ...comparable({ ...params })],
-        model: undefined,
-        createRef: (id) => createRef(id, callId),
-        send: (limits) => transport.raw(() => spec, answer, { callId, ...limits }),
-        refIn: (made) => made,
-      },
-      options,
-    );
+    const entry = createLedgerCall(modelTasks, transport, options);
+    const submission = {
+      content: () => ['models3d.create', ...comparable({ ...params })],
+      model: undefined,
+      createRef: (id: string) => createRef(id, callId),
+      send: (limits: RequestOptions) => transport.raw(() => spec, answer, { callId, ...limits }),
+      refIn: (made: ModelRef) => made,
+    };
+    const submitted = await submitOnce(submitter, entry, submission, options);
     const { onSubmitted } = options;
     const waiting = scope(transport, {});
     try {
-      const submitted = { ref, data: accepted?.data, call };
-      return await followTask(waiting, submitted, { onSubmitted }, ({ task }) => task);
+      const followed = { ...submitted, data: submitted.answer?.data };
+      return await followTask(waiting, followed, { onSubmitted }, ({ task }) => task);
     } finally {
       waiting.close();
     }
