@@ -15,16 +15,24 @@ export const isNode = 'node' in versions && !('bun' in versions) && !isDeno;
 /** Calls `fetch` on the global object, because workers reject any other `this`. */
 export const globalFetch: Fetch = (input, init) => globalThis.fetch(input, init);
 
+/** Returns headers with a field for each, because whatwg-fetch reads only fields of a `Headers` of another class. */
+function withFields(headers: Headers): Headers {
+  const fields = [...headers].filter(([name]) => !(name in Headers.prototype));
+  return Object.assign(new Headers(headers), Object.fromEntries(fields));
+}
+
 /** Creates the options for `fetch`. */
 function createInit({
+  fetch,
   fetchOptions,
   method,
   scope,
-  headers,
+  headers: own,
   body,
   redirect,
 }: OutgoingRequest): object {
   const { signal } = scope.controller;
+  const headers = fetch === globalFetch ? own : withFields(own);
   const init = { ...fetchOptions, method, signal, headers, redirect, body: body ?? null };
   if (body === undefined) return init;
   // If a reused connection breaks, Deno resends a body of text by itself, although the first request may have

@@ -50,6 +50,29 @@ describe("the caller's fetch", () => {
   });
 
   test.each([
+    ['as fields, like whatwg-fetch', (headers: object) => Object.entries(headers)],
+    ['by get()', (headers: Headers) => ['accept'].map((name) => [name, headers.get(name)])],
+    ['one by one', (headers: Headers) => [...headers]],
+    ['as another Headers', (headers: Headers) => [...new Headers(headers)]],
+    ['as those of a request', (headers: Headers) => [...new Request('a:', { headers }).headers]],
+  ])('that reads its headers %s gets all of them', async (_, read) => {
+    const seen: unknown[] = [];
+    const fetch = untyped<Fetch>((_url: string, { headers }: { readonly headers: Headers }) => {
+      seen.push(Object.fromEntries(untyped<[string, string][]>(read(headers))));
+      return Promise.resolve(Response.json(completion));
+    });
+    const { client } = scripted([], { fetch, defaultHeaders: { 'x-tenant': 'a', get: 'b' } });
+
+    await chat(client);
+
+    expect(seen).toEqual([expect.objectContaining({ accept: 'application/json' })]);
+    const given = Object.keys(Object(seen[0]));
+    if (given.length > 1) {
+      expect(given).toEqual(expect.arrayContaining(['authorization', 'content-type', 'x-tenant']));
+    }
+  });
+
+  test.each([
     ['text', () => Promise.reject('nope')],
     ['nothing', () => Promise.reject(undefined)],
     [
