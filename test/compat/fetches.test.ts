@@ -1,5 +1,6 @@
 // Other implementations of `fetch`: they type-check as the option `fetch`, and calls over a real socket work.
 import { createServer, request, type Server } from 'node:http';
+import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import crossFetch from 'cross-fetch';
 import nodeFetch from 'node-fetch';
@@ -8,7 +9,13 @@ import { Agent as Agent8, fetch as fetch8, ProxyAgent as ProxyAgent8 } from 'und
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Gateway, type GatewayOptions } from '../../dist/index.js';
 import { createEmulator, type EmulatorServer } from '../../dist/testing/index.js';
+import { untyped } from '../helpers/untyped.ts';
 import { ask } from './emulator.ts';
+
+// Packages without types. whatwg-fetch, which React Native has built in, uses the global XMLHttpRequest.
+const load = createRequire(import.meta.url);
+Object.assign(globalThis, { XMLHttpRequest: untyped<unknown>(load('xhr2')) });
+const { fetch: whatwgFetch } = untyped<{ fetch: typeof fetch }>(load('whatwg-fetch'));
 
 const emulator = createEmulator();
 let server: EmulatorServer;
@@ -38,6 +45,7 @@ const implementations: readonly {
   },
   { name: 'node-fetch 3', options: { fetch: nodeFetch }, sendsForms: true },
   { name: 'cross-fetch', options: { fetch: crossFetch }, sendsForms: false },
+  { name: 'whatwg-fetch', options: { fetch: whatwgFetch }, sendsForms: false },
   {
     name: 'a function literal',
     options: { fetch: (...input) => fetch(...input) },
@@ -50,6 +58,19 @@ describe.each(implementations)('$name', ({ options, sendsForms }) => {
     const { choices } = await clientWith(options).chat.completions.create(ask);
 
     expect(choices[0]?.message.content).toContain('Lisbon');
+  });
+
+  test('asks once, also with a wrong key', async () => {
+    const before = emulator.requests.length;
+    const client = clientWith(options);
+    const embedded = await client.embeddings.create({ model: 'm', input: 'Hi' });
+    const drawn = await client.images.generate({ model: 'm-image', prompt: 'A boat' });
+    const wrong = client.withOptions({ apiKey: 'sk-wrong' }).chat.completions.create(ask);
+
+    await expect(wrong).rejects.toMatchObject({ status: 401, outcome: 'rejected' });
+    expect(embedded.data).toHaveLength(1);
+    expect(drawn.data).toHaveLength(1);
+    expect(emulator.requests.length - before).toBe(3);
   });
 
   test('receives a stream', async () => {
