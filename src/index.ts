@@ -158,6 +158,7 @@ export {
 } from './resources/chat/runs/runner.ts';
 export { Stream } from './streams/stream.ts';
 export {
+  type FinishDetails,
   type ListingLedger,
   type OpenCall,
   memoryLedger,

@@ -63,6 +63,23 @@ export type SubmitEntry = KnownCall & {
   readonly refs: readonly TaskRef[];
 };
 
+/** The only request of a submission whose outcome is unknown, for `onUnknown: "settle"`. */
+export interface SubmittedRequest {
+  /** The id that the gateway returned. Store it with the claim; fewer calls can be settled without it. */
+  readonly requestId?: string | undefined;
+  /**
+   * `true` if an error response was read completely. Store it too: without it, `"settle"` can't show that a failed
+   * submission was free, and does not submit again.
+   */
+  readonly isErrorComplete?: boolean | undefined;
+}
+
+/** Details of the outcome of a call. */
+export interface FinishDetails extends SubmittedRequest {
+  /** The id of the claim; without it, the outcome applies to the current state of the call. */
+  readonly claimId?: string | undefined;
+}
+
 /**
  * Records submissions, so that a crash between sending a submission and receiving its task id cannot lead to a
  * second submission.
@@ -96,19 +113,8 @@ export interface SubmitLedger {
    * Records the outcome of the call. Changes nothing if the claim is not the current one any more.
    * `not_submitted` and `unknown` change nothing either once there is a task, and `not_submitted` does
    * not free a call if the outcome of an earlier claim is in doubt.
-   *
-   * @param requestId - With `unknown`: the id of the only request that was sent, if the gateway returned one.
-   * Store it with the claim, for `onUnknown: "settle"`; fewer calls can be settled without it.
-   * @param isErrorComplete - With `requestId`: `true` if an error response was read completely. Store it too:
-   * without it, `"settle"` can't show that a failed submission was free, and does not submit again.
    */
-  finish(
-    callId: string,
-    end: SubmitEnd,
-    claimId?: string,
-    requestId?: string,
-    isErrorComplete?: boolean,
-  ): Promise<void>;
+  finish(callId: string, end: SubmitEnd, details?: FinishDetails): Promise<void>;
   /** Returns the entry of a call without claiming it; `undefined` if the call may be submitted. */
   entry(callId: string): Promise<SubmitEntry | undefined>;
 }
@@ -158,6 +164,14 @@ export function checkLedgerCall(
   checkWord('end', end, ends);
   const isClaim = claimId === undefined || (typeof claimId === 'string' && claimId !== '');
   check(isClaim, 'claimId', 'must be the string that claim() returned.');
+}
+
+/** Validates the arguments of `finish` of a ledger, and returns the details. */
+export function checkFinish(callId: unknown, end: unknown, details: FinishDetails): FinishDetails {
+  const isGiven = typeof details === 'object' && details !== null;
+  check(isGiven, 'details', 'must be an object, such as { claimId }.');
+  checkLedgerCall(callId, details.claimId, end);
+  return details;
 }
 
 /** Returns whether two handles are for the same task. */
@@ -232,8 +246,8 @@ export function memoryLedger(): ListingLedger {
       if (claimId === undefined) Object.assign(call, { refs: [ref, ...others], isOver: false });
       else if (others.length === call.refs.length) call.refs = [...others, ref];
     },
-    async finish(callId, end, claimId, requestId, isErrorComplete) {
-      checkLedgerCall(callId, claimId, end);
+    async finish(callId, end, details = {}) {
+      const { claimId, requestId, isErrorComplete } = checkFinish(callId, end, details);
       const call = calls.get(callId);
       if (call === undefined || (claimId ?? call.claimId) !== call.claimId) return;
       const hasEnded = end === 'completed' || end === 'failed';
@@ -295,13 +309,6 @@ export interface Settled<Ref = TaskRef> {
   /** The task that was charged, if the usage log names it. */
   readonly ref?: Ref | undefined;
   readonly cause?: unknown;
-}
-
-/** The stored details of the only request of a submission. */
-export interface SubmittedRequest {
-  readonly requestId?: string | undefined;
-  /** `true` if its error response was read completely. */
-  readonly isErrorComplete?: boolean | undefined;
 }
 
 /** The limits of the waits for a ledger. */
@@ -540,11 +547,11 @@ export class LedgerCall<Ref extends AnyRef> {
   /** Records the outcome of the call. Errors are ignored: the outcome is recorded again the next time. */
   async finish(
     end: SubmitEnd,
-    { requestId, isErrorComplete }: SubmittedRequest = {},
+    request: SubmittedRequest = {},
     claimId = this.#claimId,
   ): Promise<void> {
     const finished = (async () =>
-      this.#ledger.finish(this.#callId, end, claimId, requestId, isErrorComplete))();
+      this.#ledger.finish(this.#callId, end, { claimId, ...request }))();
     // The call is over, so this waits only for the grace period. A failed write is safe: a claimed call is
     // not submitted again, and an accepted one is only read.
     const ended = AbortSignal.abort();

@@ -62,7 +62,8 @@ export async function killEverywhere(
     const isOpen = entry !== undefined && 'claimId' in entry && entry.isAlive !== true;
     if (!isOpen) return;
     const task = emulator.videos.list.find((video) => video.model === model);
-    if (task === undefined) await ledger.finish(callId, 'not_submitted', entry.claimId);
+    if (task === undefined)
+      await ledger.finish(callId, 'not_submitted', { claimId: entry.claimId });
     else await ledger.accept(callId, (await client.videos.retrieve(task.id)).ref);
   };
   let checks = Promise.resolve();

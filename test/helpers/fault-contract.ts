@@ -89,11 +89,11 @@ const stories: readonly [string, (ledgers: FaultyLedger, inFault: InFault) => Pr
   [
     'a released call can be claimed',
     async ({ own, rival }, inFault) => {
-      await rival.finish('job', 'not_submitted', await claimed(rival));
+      await rival.finish('job', 'not_submitted', { claimId: await claimed(rival) });
       const claim = await twice(() => own.claim('job', 'hash'), inFault);
       expect(claim).toMatchObject({ status: 'claimed' });
       expect(await rival.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
-      await own.finish('job', 'not_submitted', claimIdIn(claim));
+      await own.finish('job', 'not_submitted', { claimId: claimIdIn(claim) });
       await claimed(rival);
     },
   ],
@@ -101,7 +101,7 @@ const stories: readonly [string, (ledgers: FaultyLedger, inFault: InFault) => Pr
     'a takeover that failed can be made again',
     async ({ own, rival }, inFault) => {
       const first = await claimed(rival);
-      await rival.finish('job', 'unknown', first);
+      await rival.finish('job', 'unknown', { claimId: first });
       const claim = await twice(() => own.claim('job', 'hash', first), inFault);
       expect(claim).toMatchObject({ status: 'claimed' });
       expect(await rival.claim('job', 'hash', first)).toMatchObject({ status: 'submitting' });
@@ -142,11 +142,11 @@ const stories: readonly [string, (ledgers: FaultyLedger, inFault: InFault) => Pr
     'a call that created no task can be submitted, also if its end was not recorded',
     async ({ own, rival }, inFault) => {
       const claimId = await claimed(own);
-      await inFault(() => own.finish('job', 'not_submitted', claimId));
+      await inFault(() => own.finish('job', 'not_submitted', { claimId }));
       const next = await claimed(own);
       expect(next).not.toBe(claimId);
       expect(await rival.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
-      await own.finish('job', 'not_submitted', claimId);
+      await own.finish('job', 'not_submitted', { claimId });
       expect(await rival.entry('job')).toMatchObject({ status: 'submitting', claimId: next });
     },
   ],
@@ -154,9 +154,9 @@ const stories: readonly [string, (ledgers: FaultyLedger, inFault: InFault) => Pr
     'a takeover that created no task keeps the doubt',
     async ({ own, rival }, inFault) => {
       const first = await claimed(rival);
-      await rival.finish('job', 'unknown', first);
+      await rival.finish('job', 'unknown', { claimId: first });
       const second = await claimed(own, first);
-      await inFault(() => own.finish('job', 'not_submitted', second));
+      await inFault(() => own.finish('job', 'not_submitted', { claimId: second }));
       expect(await own.claim('job', 'hash')).toMatchObject({ status: 'unknown' });
       expect(await rival.claim('job', 'hash')).toMatchObject({ status: 'unknown' });
     },
@@ -165,7 +165,7 @@ const stories: readonly [string, (ledgers: FaultyLedger, inFault: InFault) => Pr
     'an unknown outcome stays unknown',
     async ({ own, rival }, inFault) => {
       const claimId = await claimed(own);
-      await twice(() => own.finish('job', 'unknown', claimId, 'request-1'), inFault);
+      await twice(() => own.finish('job', 'unknown', { claimId, requestId: 'request-1' }), inFault);
       const known = { status: 'unknown', claimId, requestId: 'request-1' };
       expect(await rival.claim('job', 'hash')).toMatchObject(known);
     },
@@ -174,7 +174,7 @@ const stories: readonly [string, (ledgers: FaultyLedger, inFault: InFault) => Pr
     'a call is not submitted again, nor waited for, if its unknown outcome was not recorded',
     async ({ own }, inFault) => {
       const claimId = await claimed(own);
-      await inFault(() => own.finish('job', 'unknown', claimId));
+      await inFault(() => own.finish('job', 'unknown', { claimId }));
       const claim = await own.claim('job', 'hash');
       // A lease of a database ends later.
       if (claim.status === 'submitting') expect(claim.claimId).toBe(claimId);

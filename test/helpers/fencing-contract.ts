@@ -28,14 +28,14 @@ const made = (id: string) => () => Response.json({ id, status: 'queued' });
 /** The progress of worker B when worker A writes. */
 const states: [string, (ledger: SubmitLedger, b: string) => Promise<void>][] = [
   ['is submitting', async () => {}],
-  ['does not know', (ledger, b) => ledger.finish('job', 'unknown', b)],
-  ['made no task', (ledger, b) => ledger.finish('job', 'not_submitted', b)],
+  ['does not know', (ledger, b) => ledger.finish('job', 'unknown', { claimId: b })],
+  ['made no task', (ledger, b) => ledger.finish('job', 'not_submitted', { claimId: b })],
   ['has a task', (ledger, b) => ledger.accept('job', task('b'), b)],
   [
     'has ended',
     async (ledger, b) => {
       await ledger.accept('job', task('b'), b);
-      await ledger.finish('job', 'completed', b);
+      await ledger.finish('job', 'completed', { claimId: b });
     },
   ],
 ];
@@ -86,7 +86,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
         await bring(ledger, b);
         const before = await ledger.entry('job');
 
-        await ledger.finish('job', end, a);
+        await ledger.finish('job', end, { claimId: a });
 
         expect(before).toBeDefined();
         expect(await ledger.entry('job')).toEqual(before);
@@ -114,8 +114,8 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       const { a, b } = await takenOver(ledger);
 
       await ledger.accept('job', task('a'), a);
-      await ledger.finish('job', 'not_submitted', b);
-      await ledger.finish('job', 'unknown', b);
+      await ledger.finish('job', 'not_submitted', { claimId: b });
+      await ledger.finish('job', 'unknown', { claimId: b });
 
       expect(await ledger.entry('job')).toMatchObject({ status: 'accepted', refs: [task('a')] });
       await ledger.accept('job', task('b'), b);
@@ -136,7 +136,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
         isAlive: true,
         refs: [],
       });
-      await ledger.finish('job', 'not_submitted', claimId);
+      await ledger.finish('job', 'not_submitted', { claimId });
 
       expect(await ledger.entry('job')).toBeUndefined();
     });
@@ -147,7 +147,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       for (let attempt = 0; attempt < 5; attempt += 1) {
         const claimId = await claimIdOf(ledger.claim('job', 'hash'));
         ids.add(claimId);
-        await ledger.finish('job', 'not_submitted', claimId);
+        await ledger.finish('job', 'not_submitted', { claimId });
       }
 
       expect(ids.size).toBe(5);
@@ -156,7 +156,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
     test('keeps a task whose claim was released, even if another worker has the call', async () => {
       const ledger = await make();
       const first = await claimIdOf(ledger.claim('job', 'hash'));
-      await ledger.finish('job', 'not_submitted', first);
+      await ledger.finish('job', 'not_submitted', { claimId: first });
       const second = await claimIdOf(ledger.claim('job', 'hash'));
 
       await ledger.accept('job', task('a'), first);
@@ -204,7 +204,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
 
       const errors = [
         await failureOf(ledger.accept('job', task('a'), bad)),
-        await failureOf(ledger.finish('job', 'not_submitted', bad)),
+        await failureOf(ledger.finish('job', 'not_submitted', { claimId: bad })),
       ];
 
       for (const error of errors) expect(error).toMatchObject({ field: 'claimId' });
@@ -234,7 +234,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
     test('lets one of eight workers take a call over', async () => {
       const { emulator, videos } = emulatedVideos();
       const ledger = await make();
-      await ledger.finish('job', 'unknown', await claimIdOf(ledger.claim('job', '')));
+      await ledger.finish('job', 'unknown', { claimId: await claimIdOf(ledger.claim('job', '')) });
       emulator.fail({
         operation: 'videos.create',
         fault: { type: 'slow', milliseconds: 100 },

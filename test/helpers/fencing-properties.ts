@@ -70,13 +70,13 @@ class Fleet {
     if (worker === undefined) return;
     const { claimId, ref, fate } = worker;
     if (act === 'completed') {
-      if (fate === 'accepted') await this.#ledger.finish('job', 'completed', claimId);
+      if (fate === 'accepted') await this.#ledger.finish('job', 'completed', { claimId });
       return;
     }
     if (fate !== 'open') return;
     worker.fate = act;
     if (act === 'accepted') await this.#ledger.accept('job', ref, claimId);
-    else await this.#ledger.finish('job', act === 'refused' ? 'not_submitted' : act, claimId);
+    else await this.#ledger.finish('job', act === 'refused' ? 'not_submitted' : act, { claimId });
   }
 }
 

@@ -30,7 +30,9 @@ export function testLedger(name: string, make: () => Promise<ListingLedger>): vo
       const before = Date.now() + 60_000;
       const claimId = await claimIdOf(ledger.claim('taken over', 'hash'));
       await ledger.claim('submitting', 'hash');
-      await ledger.finish('unknown', 'unknown', await claimIdOf(ledger.claim('unknown', 'hash')));
+      await ledger.finish('unknown', 'unknown', {
+        claimId: await claimIdOf(ledger.claim('unknown', 'hash')),
+      });
       for (const callId of ['accepted', 'completed', 'failed', 'x'.repeat(500)]) {
         await ledger.accept(callId, { ...ref, callId }, await claimIdOf(ledger.claim(callId, '')));
       }
@@ -87,13 +89,17 @@ export function testLedger(name: string, make: () => Promise<ListingLedger>): vo
     test('keeps the request id of an unknown outcome with its claim', async () => {
       const ledger = await make();
       const first = await claimIdOf(ledger.claim('job', 'hash'));
-      await ledger.finish('job', 'unknown', first, '20260101-request', true);
+      await ledger.finish('job', 'unknown', {
+        claimId: first,
+        requestId: '20260101-request',
+        isErrorComplete: true,
+      });
       const told = [await ledger.claim('job', 'hash'), await ledger.entry('job')];
 
       const second = await claimIdOf(ledger.claim('job', 'hash', first));
-      await ledger.finish('job', 'unknown', first, '20260101-late');
+      await ledger.finish('job', 'unknown', { claimId: first, requestId: '20260101-late' });
       const underWay = await ledger.entry('job');
-      await ledger.finish('job', 'unknown', second);
+      await ledger.finish('job', 'unknown', { claimId: second });
 
       const known = {
         status: 'unknown',
@@ -107,7 +113,11 @@ export function testLedger(name: string, make: () => Promise<ListingLedger>): vo
       expect(await ledger.entry('job')).not.toHaveProperty('requestId');
       expect(await ledger.entry('job')).not.toHaveProperty('isErrorComplete');
 
-      await ledger.finish('job', 'unknown', second, '20260101-cut', false);
+      await ledger.finish('job', 'unknown', {
+        claimId: second,
+        requestId: '20260101-cut',
+        isErrorComplete: false,
+      });
       expect(await ledger.entry('job')).toMatchObject({ requestId: '20260101-cut' });
       expect(await ledger.entry('job')).not.toHaveProperty('isErrorComplete');
     });
@@ -209,7 +219,7 @@ export function testLedger(name: string, make: () => Promise<ListingLedger>): vo
       await ledger.accept('job', ref, claimId);
 
       expect(await ledger.claim('job', 'hash', claimId)).toMatchObject({ status: 'accepted', ref });
-      await ledger.finish('job', 'completed', claimId);
+      await ledger.finish('job', 'completed', { claimId });
       expect(await ledger.claim('job', 'hash', claimId)).toMatchObject({ status: 'finished', ref });
     });
 
@@ -309,6 +319,16 @@ export function testLedger(name: string, make: () => Promise<ListingLedger>): vo
         const error = await failureOf(ledger.accept('job', untyped<VideoTaskRef>(handle)));
 
         expect(InvalidInputError.isInstance(error)).toBe(true);
+        expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
+      });
+
+      test.each(['1', null, 7])('the details %j', async (details) => {
+        const ledger = await make();
+        await ledger.claim('job', 'hash');
+
+        const error = await failureOf(ledger.finish('job', 'unknown', untyped<object>(details)));
+
+        expect(error).toMatchObject({ name: 'InvalidInputError', field: 'details' });
         expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
       });
 

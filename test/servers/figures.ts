@@ -33,7 +33,7 @@ function asked(ledger: SubmitLedger): Work {
     const claim = await ledger.claim(callId, hash);
     if (claim.status !== 'claimed') throw new Error('The call was not free.');
     await ledger.accept(callId, ref, claim.claimId);
-    await ledger.finish(callId, 'completed', claim.claimId);
+    await ledger.finish(callId, 'completed', { claimId: claim.claimId });
   };
 }
 

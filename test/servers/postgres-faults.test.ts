@@ -160,7 +160,9 @@ describe('a lost response', () => {
     const first = await claimIdOf(postgresLedger(pool, { table }).claim('job', 'hash'));
 
     const second = await ledger.claim('job', 'hash', first);
-    await ledger.finish('job', 'not_submitted', await claimIdOf(Promise.resolve(second)));
+    await ledger.finish('job', 'not_submitted', {
+      claimId: await claimIdOf(Promise.resolve(second)),
+    });
 
     expect(second).toMatchObject({ status: 'claimed' });
     expect(await ledger.entry('job')).toMatchObject({ status: 'unknown' });
@@ -282,7 +284,7 @@ describe('a table', () => {
 
     const refused = await failureOf(ledger.claim('other', 'hash'));
     await Promise.all(Array.from({ length: 8 }, () => ledger.migrate()));
-    await ledger.finish('job', 'unknown', claimId, '20260101-request');
+    await ledger.finish('job', 'unknown', { claimId, requestId: '20260101-request' });
 
     expect(String(refused)).toMatch(/of another version \(column "request".*ledger\.migrate\(\)/);
     expect(await ledger.entry('job')).toMatchObject({ requestId: '20260101-request' });
@@ -291,7 +293,10 @@ describe('a table', () => {
   test('with another claim’s request, left by an older version, returns none', async () => {
     const table = await migrated();
     const ledger = postgresLedger(pool, { table });
-    await ledger.finish('job', 'unknown', await claimIdOf(ledger.claim('job', 'hash')), 'request');
+    await ledger.finish('job', 'unknown', {
+      claimId: await claimIdOf(ledger.claim('job', 'hash')),
+      requestId: 'request',
+    });
     await pool.query(`UPDATE ${table} SET claim_id = 'later'`);
 
     const entry = await ledger.entry('job');

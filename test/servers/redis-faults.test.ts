@@ -120,7 +120,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
     await look();
     await ledger.accept('job', ref, claimId);
     await look();
-    await ledger.finish('job', 'completed', claimId);
+    await ledger.finish('job', 'completed', { claimId });
     await look();
     await ledger.accept('job', { ...ref, id: 'by hand' });
     await look();

@@ -36,7 +36,7 @@ async function storedLedger(hasEnds: boolean): Promise<library.SubmitLedger> {
     const { claimId } = { claimId: undefined, ...(await ledger.claim(callId, inputHash)) };
     if (ref !== undefined) await ledger.accept(callId, ref, claimId);
     if (end === undefined || (ref !== undefined && !hasEnds)) return;
-    await ledger.finish(callId, end, claimId, requestId, isErrorComplete);
+    await ledger.finish(callId, end, { claimId, requestId, isErrorComplete });
   };
   await Promise.all(entries.map(enter));
   return ledger;

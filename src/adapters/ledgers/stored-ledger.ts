@@ -1,4 +1,5 @@
 import {
+  type FinishDetails,
   InvalidInputError,
   LedgerError,
   type ListingLedger,
@@ -86,9 +87,9 @@ export function check(holds: boolean, field: string, problem: string): asserts h
 }
 
 /** Checks that the options are an object. */
-export function checkOptions(options: unknown): void {
+export function checkOptions(options: unknown, field = 'options'): void {
   const isObject = typeof options === 'object' && options !== null && !Array.isArray(options);
-  check(isObject, 'options', 'must be an object.');
+  check(isObject, field, 'must be an object.');
 }
 
 export function checkDuration(
@@ -267,13 +268,9 @@ export class StoredLedger implements ListingLedger {
     }
   }
 
-  async finish(
-    callId: string,
-    end: SubmitEnd,
-    claimId?: string,
-    requestId?: string,
-    isErrorComplete?: boolean,
-  ): Promise<void> {
+  async finish(callId: string, end: SubmitEnd, details: FinishDetails = {}): Promise<void> {
+    checkOptions(details, 'details');
+    const { claimId, requestId, isErrorComplete } = details;
     const key = await toKey(callId);
     checkClaimId(claimId);
     check(ends.includes(end), 'end', `must be one of "${ends.join('", "')}".`);

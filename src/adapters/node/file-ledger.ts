@@ -5,7 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isObject, parseJSON, toFields } from '../../answers/objects.ts';
 import { check } from '../../options/check.ts';
 import {
+  checkFinish,
   checkLedgerCall,
+  type FinishDetails,
   isSameTask,
   type ListingLedger,
   type OpenCall,
@@ -229,16 +231,10 @@ class LedgerInFolder implements FileLedger {
     else await this.#keep(found.at(-1)?.entry ?? unreadableEntry(callId), ref);
   }
 
-  async finish(
-    callId: string,
-    end: SubmitEnd,
-    claimId?: string,
-    requestId?: string,
-    isErrorComplete?: boolean,
-  ): Promise<void> {
-    checkLedgerCall(callId, claimId, end);
-    const details = isErrorComplete === true && requestId ? { isErrorComplete } : {};
-    const change = { end, requestId, ...details };
+  async finish(callId: string, end: SubmitEnd, details: FinishDetails = {}): Promise<void> {
+    const { claimId, requestId, isErrorComplete } = checkFinish(callId, end, details);
+    const isComplete = isErrorComplete === true && Boolean(requestId);
+    const change = { end, requestId, ...(isComplete && { isErrorComplete }) };
     try {
       await this.#finish(callId, change, claimId);
     } catch (error) {

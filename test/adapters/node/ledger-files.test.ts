@@ -79,7 +79,7 @@ describe('claims after a takeover', () => {
     await moveAway(folder, 2);
 
     // The first is refused after all; the second is still under way.
-    await ledger.finish('job', 'not_submitted', first);
+    await ledger.finish('job', 'not_submitted', { claimId: first });
 
     expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
     await ledger.accept('job', ref);
@@ -175,7 +175,7 @@ describe('a folder with many calls', () => {
       const callId = `job-${number}`;
       const claimId = await getClaimId(ledger.claim(callId, 'hash'));
       await ledger.accept(callId, ref, claimId);
-      await ledger.finish(callId, 'completed', claimId);
+      await ledger.finish(callId, 'completed', { claimId });
     }
 
     expect(listed.filter((path) => path === folder)).toHaveLength(1);
@@ -184,7 +184,9 @@ describe('a folder with many calls', () => {
   test('of an older version keeps a task of a later claim without its first file', async () => {
     const folder = await temporaryFolder();
     const before = fileLedger(folder);
-    await before.finish('job', 'not_submitted', await getClaimId(before.claim('job', 'hash')));
+    await before.finish('job', 'not_submitted', {
+      claimId: await getClaimId(before.claim('job', 'hash')),
+    });
     await before.accept('job', ref, await getClaimId(before.claim('job', 'hash')));
     await flatten(folder);
     expect(await readdir(folder)).toContainEqual(expect.stringMatching(/^[\da-f]{32}\.2\.json$/));

@@ -214,7 +214,7 @@ test('a ledger without request ids settles by the ids in memory', async () => {
   const ledger: SubmitLedger = {
     claim: (...asked) => inner.claim(...asked),
     accept: (...told) => inner.accept(...told),
-    finish: (id, end, claimId) => inner.finish(id, end, claimId),
+    finish: (id, end, details) => inner.finish(id, end, { claimId: details?.claimId }),
     entry: (id) => inner.entry(id),
   };
   const { client, emulator } = emulated({ maxRetries: 0 }, { quirks: { usageLogErrors: true } });
@@ -231,7 +231,9 @@ test('a ledger of an older version does not release a submission', async () => {
   const ledger: SubmitLedger = {
     claim: (...asked) => inner.claim(...asked),
     accept: (...told) => inner.accept(...told),
-    finish: (id, end, claimId, requestId) => inner.finish(id, end, claimId, requestId),
+    finish(id, end, { claimId, requestId } = {}) {
+      return inner.finish(id, end, { claimId, requestId });
+    },
     entry: (id) => inner.entry(id),
   };
   const { client, emulator } = emulated({ maxRetries: 0 }, { quirks: { usageLogErrors: true } });

@@ -149,7 +149,7 @@ async function releaseIfFree(
   if (requestId === undefined) return;
   const settled = await client.account.settle(requestId).catch(() => undefined);
   const isFree = settled?.verdict === 'not_charged' || settled?.verdict === 'refunded';
-  if (isFree && settled.isFinal) await ledger.finish(callId, 'not_submitted', claimId);
+  if (isFree && settled.isFinal) await ledger.finish(callId, 'not_submitted', { claimId });
 }
 
 /**
@@ -184,7 +184,7 @@ async function makeOnce<T>(
   const { claimId } = claim;
   // Without this entry, the claim has no outcome, which keeps the call from being sent again too.
   const finish = (end: SubmitEnd, requestId: string | undefined): Promise<void> =>
-    ledger.finish(callId, end, claimId, requestId).catch(() => {});
+    ledger.finish(callId, end, { claimId, requestId }).catch(() => {});
   try {
     const { result, requestId } = await send();
     const update = await keep(() => save(result), requestId);
