@@ -192,6 +192,19 @@ describe('a price list that cannot be read', () => {
     const error = await failureOf(client.images.generate(image));
 
     expect(error).toMatchObject({ name: 'BudgetError', reason: 'price', outcome: 'not_sent' });
+    expect(String(error)).not.toContain('..');
+  });
+
+  test('is the error of an address that fetch refuses to call', async () => {
+    const client = new Gateway({
+      apiKey: 'sk-test',
+      baseURL: 'http://127.0.0.1:9',
+      budget: { limit: 1 },
+    });
+
+    const error = await failureOf(client.images.generate(image));
+
+    expect(error).toMatchObject({ name: 'InvalidInputError', field: 'baseURL' });
   });
 
   test('does not matter with perCall, or with onMissingPrice: "allow"', async () => {

@@ -1,6 +1,7 @@
 import { errorMessage } from '../../../answers/objects.ts';
 import { assumedTokens } from '../../../answers/token-estimate.ts';
 import type { GatewayRequest } from '../../../calls/request.ts';
+import { GatewayError } from '../../../errors/gateway-error.ts';
 import type { Budget } from '../../../options/options.ts';
 import type { Learned } from '../../../calls/budget-ledger.ts';
 import {
@@ -63,7 +64,9 @@ export function priceWork(
   work: Omit<Work, 'model'>,
 ): CostEstimate {
   if ('list' in prices) return computeCost(prices.list, { model, ...work }, budget.group);
-  return { reason: `its price list cannot be read: ${errorMessage(prices.error)}` };
+  const { error } = prices;
+  const message = GatewayError.isInstance(error) ? error.summary : errorMessage(error);
+  return { reason: `its price list cannot be read: ${message.replace(/\.$/, '')}` };
 }
 
 /** Returns the least that a call counts as, by `budget.perCall`; `undefined` if that has no such model. */

@@ -5,7 +5,7 @@ import {
   APIError,
   errorClassForStatus,
 } from '../../../errors/api-errors.ts';
-import type { GatewayError } from '../../../errors/gateway-error.ts';
+import { type GatewayError, InvalidInputError } from '../../../errors/gateway-error.ts';
 import { buildError } from '../../../errors/operation-errors.ts';
 import { checkNumber, checkObject, checkWord } from '../../../options/check.ts';
 import { delay, followSignal } from '../../../http/abort.ts';
@@ -213,6 +213,8 @@ export class BudgetState {
 
 /** Returns the error of a call whose price could not be read now; `undefined` if it has no price that can be read. */
 function toUnsentError(name: string, callId: string, cause: unknown): GatewayError | undefined {
+  // An address that cannot be called is wrong for the call too.
+  if (InvalidInputError.isInstance(cause)) return cause;
   if (!APIError.isInstance(cause)) return undefined;
   const { status, headers, requestID, summary } = cause;
   const isLate = APIConnectionTimeoutError.isInstance(cause);
