@@ -7,6 +7,7 @@ import { memoryLedger, type SubmitLedger } from '../../src/tasks/ledger.ts';
 import type { Fault, Quirks } from '../../src/testing/index.ts';
 import { emulated, failureOf, scripted } from '../helpers/clients.ts';
 import { fakeWaitingTime, resolved, settle } from '../helpers/fake-time.ts';
+import { untyped } from '../helpers/untyped.ts';
 
 type Options = Pick<RequestOptions, 'signal' | 'totalTimeout'> & {
   readonly ledger: SubmitLedger;
@@ -172,4 +173,52 @@ test('a remix whose format is rejected after totalTimeout is not sent in the oth
 
   expect(requests).toHaveLength(1);
   await expect(options.ledger.entry('job')).resolves.toBeUndefined();
+});
+
+describe('settled()', () => {
+  test('is true at once if nothing is under way', async () => {
+    const { client } = emulated();
+
+    await expect(client.settled({ timeout: 0 })).resolves.toBe(true);
+  });
+
+  test.each([-1, Number.NaN, '5'])('rejects the timeout %j', async (timeout) => {
+    const { client } = emulated();
+
+    const error = await failureOf(client.settled({ timeout: untyped<number>(timeout) }));
+
+    expect(error).toMatchObject({ name: 'InvalidInputError', field: 'timeout' });
+  });
+
+  test('waits for submissions of copies, also to another gateway, and not longer than timeout', async () => {
+    const { client, emulator } = emulated();
+    emulator.fail({ fault: { type: 'slow', milliseconds: 300 } });
+    const copy = client.withOptions({ baseURL: `${emulator.baseURL}/other`, timeout: 1_000 });
+    copy.timeout = 5_000;
+    const { fetch } = emulator;
+    const same = client.withOptions({ fetch });
+    const options = { ledger: memoryLedger(), callId: 'job' };
+
+    const submission = same.videos.create({ model: 'm-video', prompt }, options);
+
+    await expect(client.settled({ timeout: 20 })).resolves.toBe(false);
+    await expect(copy.settled()).resolves.toBe(true);
+    await expect(options.ledger.entry('job')).resolves.toMatchObject({ status: 'accepted' });
+    await submission;
+  });
+
+  test('waits until a claim that came too late is released', async () => {
+    const { client } = emulated();
+    const inner = memoryLedger();
+    const claim: SubmitLedger['claim'] = async (...parameters) => {
+      await setTimeout(100);
+      return inner.claim(...parameters);
+    };
+    const options = { ledger: { ...inner, claim }, callId: 'job', totalTimeout: 10 };
+
+    await failureOf(client.videos.create({ model: 'm-video', prompt }, options));
+    await client.settled();
+
+    await expect(inner.entry('job')).resolves.toBeUndefined();
+  });
 });
