@@ -42,7 +42,7 @@ describe('the attempts of a call', () => {
     expect(state?.spent).toBeCloseTo(8 * price, 9);
   });
 
-  test('count once if the gateway honours the key', async () => {
+  test('the attempts of a call count once if the gateway honours the key', async () => {
     const budget = { limit: 5 * price };
     const idempotency = { header, honored: true };
     const { client, emulator } = emulated({ budget, idempotency, maxRetries: 3 });
@@ -54,7 +54,7 @@ describe('the attempts of a call', () => {
     expect(calls).toBe(5);
   });
 
-  test('include a task that failed after a lost attempt', async () => {
+  test('the attempts of a call include a task that failed after a lost attempt', async () => {
     const { client, emulator } = emulated(
       { budget: { limit: 1 }, retryUnknownOutcome: true },
       { quirks: { imageTasks: 'list' } },
@@ -70,7 +70,7 @@ describe('the attempts of a call', () => {
     expect((await client.account.spent()).budget?.spent).toBeCloseTo(2 * price, 9);
   });
 
-  test('include a stream that broke off after a lost attempt', async () => {
+  test('the attempts of a call include a stream that broke off after a lost attempt', async () => {
     const perCall = { 'm-chat': price };
     const { client, emulator } = emulated({
       budget: { limit: 1, perCall },
@@ -108,7 +108,7 @@ describe('the attempts of a call', () => {
 
   const failing: Fault = { type: 'error', status: 500 };
 
-  test('are all released if settle() proves that none was charged', async () => {
+  test('the attempts of a call are all released if settle() proves that none was charged', async () => {
     const budget = { limit: 1 };
     const { client, emulator } = emulated(
       { budget, retryUnknownOutcome: true, maxRetries: 1 },
@@ -127,7 +127,7 @@ describe('the attempts of a call', () => {
     expect(possible.value).toBe(0);
   });
 
-  test('stay counted if settle() proves only that the last one was not charged', async () => {
+  test('the attempts of a call stay counted if settle() proves only that the last one was not charged', async () => {
     const { client, emulator } = emulated(
       { budget: { limit: 1 }, retryUnknownOutcome: true, maxRetries: 1 },
       { quirks: { usageLogErrors: true } },

@@ -95,7 +95,7 @@ async function costOfOne(call: (client: Gateway) => Promise<unknown>): Promise<n
 }
 
 describe('videos, by the ratios of earlier responses', () => {
-  test('reserve at least the seconds that the gateway charged for in place of the requested ones', async () => {
+  test('videos reserve at least the seconds that the gateway charged for in place of the requested ones', async () => {
     const { client } = billing([10], { limit: 0.15 });
 
     await client.videos.create({ ...video, seconds: 4 });
@@ -106,7 +106,7 @@ describe('videos, by the ratios of earlier responses', () => {
     }
   });
 
-  test('without seconds reserve the longest duration so far, not the latest', async () => {
+  test('videos without seconds reserve the longest duration so far, not the latest', async () => {
     const { client } = billing([9, 3], { limit: 0.2 });
 
     await client.videos.create(video);
@@ -116,7 +116,7 @@ describe('videos, by the ratios of earlier responses', () => {
     expect(error).toMatchObject({ reason: 'limit', cost: 0.09 });
   });
 
-  test('reserve the requested seconds if the gateway honours them', async () => {
+  test('videos reserve the requested seconds if the gateway honours them', async () => {
     const { client } = billing([20, 4], { limit: 0.25 });
 
     await client.videos.create({ ...video, seconds: 20 });
@@ -269,7 +269,7 @@ describe('images', () => {
     { quality: 'standard', size: '1024x1792', cost: 0.02 },
     { quality: undefined, size: '1024x1024', cost: 0.01 },
   ] as const)(
-    'of DALL-E 3 in $quality and $size cost $cost dollars',
+    'images of DALL-E 3 in $quality and $size cost $cost dollars',
     async ({ quality, size, cost }) => {
       const entry = { model_name: 'dall-e-3', quota_type: 1, model_price: 0.01 };
       const body = { created: 1, data: [{ url: 'https://pictures.test/a.png' }] };
@@ -300,7 +300,7 @@ describe('images', () => {
     expect(await counted()).toEqual({ limit: 5 * price, spent: 5 * price, reserved: 0 });
   });
 
-  test('read n from a numeric string', async () => {
+  test('images read n from a numeric string', async () => {
     const { client, charged } = budgeted({ limit: 10 * price });
     const extraBody = { n: '11' };
 
@@ -310,7 +310,7 @@ describe('images', () => {
     expect(charged()).toBe(0);
   });
 
-  test('that cost more than perCall raise the reservation, also of pending calls', async () => {
+  test('images that cost more than perCall raise the reservation, also of pending calls', async () => {
     const entry = { model_name: 'gpt-image-1', quota_type: 0, model_ratio: 5, completion_ratio: 1 };
     const usage = { input_tokens: 0, output_tokens: 10_000, total_tokens: 10_000 };
     const body = { created: 1, data: [{ b64_json: 'aGVsbG8=' }], usage };
@@ -365,7 +365,7 @@ describe('invalid prices', () => {
       name: 'an expression',
       entry: { ...byToken, billing_mode: 'tiered_expr', billing_expr: 'tier(p * 3)' },
     },
-  ])('count as unknown: $name', async ({ entry, groups = { default: 1 } }) => {
+  ])('invalid prices count as unknown: $name', async ({ entry, groups = { default: 1 } }) => {
     const own = gateway([entry], () => ({ cost: 1 }), { limit: 1 }, groups);
 
     const video1 = await failureOf(own.client.videos.create(video));
@@ -380,7 +380,7 @@ describe('invalid prices', () => {
     expect(own.calls()).toBe(0);
   });
 
-  test('use perCall if it is set', async () => {
+  test('invalid prices use perCall if it is set', async () => {
     const entry = { ...byToken, billing_mode: 'tiered_expr' };
     const choice = { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: '' } };
     const body = { id: 'x', choices: [choice], usage: { prompt_tokens: 9, completion_tokens: 9 } };
@@ -641,7 +641,7 @@ describe('text', () => {
 });
 
 describe('routes by their path', () => {
-  test('count as the operation that they call', async () => {
+  test('routes count as the operation that their path calls', async () => {
     const { client, emulator, charged, counted } = budgeted({ limit: 20 * price });
     const body = { ...image, n: 4 };
 
@@ -691,7 +691,7 @@ describe('account.spent()', () => {
 });
 
 describe('one budget', () => {
-  test('is shared by two copies of the package in one process', async () => {
+  test('a budget is shared by two copies of the package in one process', async () => {
     const budget: Budget = { limit: 5 * price };
     const { client, emulator, charged } = budgeted(budget);
     vi.resetModules();

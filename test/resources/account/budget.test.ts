@@ -81,7 +81,7 @@ describe('a budget', () => {
     expect(emulator.charges).toHaveLength(5);
   });
 
-  test('is shared by withOptions() copies and by clients with the same object', async () => {
+  test('a budget is shared by withOptions() copies and by clients with the same object', async () => {
     const budget: Budget = { limit: 3 * price };
     const { client, emulator, paid } = budgeted(budget);
     const { apiKey, baseURL, fetch } = emulator;
@@ -99,7 +99,7 @@ describe('a budget', () => {
     expect(paid()).toBe(4);
   });
 
-  test('does not count a call that is aborted before its price is requested', async () => {
+  test('a budget does not count a call that is aborted before its price is requested', async () => {
     const { client } = budgeted({ limit: 1.5 * price });
     const controller = new AbortController();
     const aborted = failureOf(client.images.generate(image, { signal: controller.signal }));
@@ -239,7 +239,7 @@ describe('a budget', () => {
     expect(await failureOf(client.videos.create(video))).toMatchObject({ cost: 0.15 });
   });
 
-  describe('of videos with an unknown multiplier', () => {
+  describe('videos with an unknown multiplier', () => {
     const patience = { timeout: 10_000 };
     const video = { model: 'wan', prompt: 'A boat', seconds: 5 };
     const entry = { model_name: 'wan', quota_type: 1, model_price: 0.01 };
@@ -380,7 +380,7 @@ describe('a budget', () => {
   });
 
   describe('perCall', () => {
-    test('is the least that a call with a listed price counts as', async () => {
+    test('perCall is the least that a call with a listed price counts as', async () => {
       const { client, paid } = budgeted({ limit: 0.5, perCall: { 'm-image': 0.1 } });
       const sent: unknown[] = [];
       for (let call = 0; call < 30; call += 1) {
@@ -394,7 +394,7 @@ describe('a budget', () => {
       expect((await client.account.spent()).budget).toMatchObject({ spent: 0.5, reserved: 0 });
     });
 
-    test('does not lower a listed price', async () => {
+    test('perCall does not lower a listed price', async () => {
       const { client, paid } = budgeted({ limit: 5 * price, perCall: { 'm-image': price / 2 } });
 
       const error = await failureOf(client.images.generate({ ...image, n: 6 }));
@@ -405,7 +405,7 @@ describe('a budget', () => {
       expect((await client.account.spent()).budget?.spent).toBeCloseTo(5 * price, 12);
     });
 
-    test.each(['videos', 'chats'])('is the least that %s count as', async (kind) => {
+    test.each(['videos', 'chats'])('perCall is the least that %s count as', async (kind) => {
       const perCall = { 'm-video': 0.2, 'm-large': 0.2 };
       const { client, paid, emulator } = budgeted({ limit: 0.5, perCall });
       const send = () =>
@@ -423,7 +423,7 @@ describe('a budget', () => {
     });
   });
 
-  describe('of a response that its request bounds', () => {
+  describe('a response that its request bounds', () => {
     // $10,000 per million tokens of input and output.
     const dear = { model_name: 'm-large', quota_type: 0, model_ratio: 5_000, completion_ratio: 1 };
     const usage = { prompt_tokens: 1, completion_tokens: 500, total_tokens: 501 };

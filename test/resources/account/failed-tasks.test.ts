@@ -69,7 +69,7 @@ describe('a task that failed after it was accepted', () => {
     expect(videos.emulator.charges).toHaveLength(3);
   });
 
-  test('has an unknown outcome, and names how to look up the refund', async () => {
+  test('a task that failed after it was accepted has an unknown outcome, and names how to look up the refund', async () => {
     const { client } = budgeted({ limit: 1 }, { imageTasks: 'list' });
     const failures = [
       await failureOfCall(client.images.generate(image)),
@@ -88,7 +88,7 @@ describe('a task that failed after it was accepted', () => {
     expect(failure && (await client.account.settle(failure))).toMatchObject({ verdict: 'charged' });
   });
 
-  test('is released from the budget once a refund is proved', async () => {
+  test('a task that failed after it was accepted is released from the budget once a refund is proved', async () => {
     const { client, emulator, spent } = budgeted({ limit: 8 * price });
     const error = await failureOfCall(client.videos.createAndWait(video));
     expect(emulator.charges).toMatchObject([{ refundedAt: expect.any(Number) }]);
@@ -103,7 +103,7 @@ describe('a task that failed after it was accepted', () => {
     expect(await spent()).toBe(0);
   });
 
-  test('is not in the sums of spent() once a refund is proved', async () => {
+  test('a task that failed after it was accepted is not in the sums of spent() once a refund is proved', async () => {
     const { client } = budgeted({ limit: 1 });
     await resolved(client.videos.create({ ...video, prompt: 'A boat' }));
     const error = await failureOfCall(client.videos.createAndWait(video));
@@ -129,7 +129,7 @@ describe('a task that failed after it was accepted', () => {
     expect(await spent()).toBeCloseTo(4 * price, 9);
   });
 
-  test('is not submitted again with the same call id', async () => {
+  test('a task that failed after it was accepted is not submitted again with the same call id', async () => {
     const { client, emulator } = budgeted({ limit: 1 }, { imageTasks: 'list' });
     const ledger = memoryLedger();
     const options = { ledger, callId: 'job-1', onUnknown: 'settle' } as const;

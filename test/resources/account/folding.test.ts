@@ -68,7 +68,7 @@ test('counts a call that ends after its record was dropped', async () => {
   ]);
 });
 
-test('does not keep a record of each call', async () => {
+test('the client does not keep a record of each call', async () => {
   const { client } = scripted([json({ data: [{ url: 'https://pictures.test/a.png' }] })]);
   for (let round = 0; round < 3; round += 1) await makeMany(client);
 

@@ -169,31 +169,37 @@ describe('a price list that cannot be read', () => {
     ['a refused connection', lost, 'APIConnectionError'],
     ['a 503', failing(503), 'InternalServerError'],
     ['a 429', failing(429), 'RateLimitError'],
-  ])('is the error of the call, which was not sent: %s', async (_, answer, name) => {
-    const { client, requests } = scripted([answer], { budget: { limit: 1 }, maxRetries: 0 });
+  ])(
+    'a price list that cannot be read is the error of the call, which was not sent: %s',
+    async (_, answer, name) => {
+      const { client, requests } = scripted([answer], { budget: { limit: 1 }, maxRetries: 0 });
 
-    const error = await failureOf(client.images.generate(image));
+      const error = await failureOf(client.images.generate(image));
 
-    expect(error).toMatchObject({ name, outcome: 'not_sent', callId: expect.any(String) });
-    expect(String(error)).toContain(
-      'images.generate() with m-image was not sent, because the price list',
-    );
-    expect(requests.every(({ method }) => method === 'GET')).toBe(true);
-    expect((await client.account.spent()).budget).toMatchObject({ spent: 0, reserved: 0 });
-  });
+      expect(error).toMatchObject({ name, outcome: 'not_sent', callId: expect.any(String) });
+      expect(String(error)).toContain(
+        'images.generate() with m-image was not sent, because the price list',
+      );
+      expect(requests.every(({ method }) => method === 'GET')).toBe(true);
+      expect((await client.account.spent()).budget).toMatchObject({ spent: 0, reserved: 0 });
+    },
+  );
 
   test.each([
     ['a 404', failing(404)],
     ['a 403', failing(403)],
     ['a page', page],
-  ])('is an unknown price if the gateway has none: %s', async (_, answer) => {
-    const { client } = scripted([answer], { budget: { limit: 1 }, maxRetries: 0 });
+  ])(
+    'a price list that cannot be read is an unknown price if the gateway has none: %s',
+    async (_, answer) => {
+      const { client } = scripted([answer], { budget: { limit: 1 }, maxRetries: 0 });
 
-    const error = await failureOf(client.images.generate(image));
+      const error = await failureOf(client.images.generate(image));
 
-    expect(error).toMatchObject({ name: 'BudgetError', reason: 'price', outcome: 'not_sent' });
-    expect(String(error)).not.toContain('..');
-  });
+      expect(error).toMatchObject({ name: 'BudgetError', reason: 'price', outcome: 'not_sent' });
+      expect(String(error)).not.toContain('..');
+    },
+  );
 
   test('is the error of an address that fetch refuses to call', async () => {
     const client = new Gateway({
@@ -207,7 +213,7 @@ describe('a price list that cannot be read', () => {
     expect(error).toMatchObject({ name: 'InvalidInputError', field: 'baseURL' });
   });
 
-  test('does not matter with perCall, or with onMissingPrice: "allow"', async () => {
+  test('a price list that cannot be read does not matter with perCall, or with onMissingPrice: "allow"', async () => {
     for (const budget of [
       { limit: 1, perCall: { 'm-image': 0.1 } },
       { limit: 1, onMissingPrice: 'allow' as const },
@@ -253,7 +259,7 @@ describe('a fallback without a price', () => {
 describe('budget.spent', () => {
   const price = 0.002;
 
-  test('is what was spent before, for all clients with the budget', async () => {
+  test('budget.spent is what was spent before, for all clients with the budget', async () => {
     const budget = { limit: 5 * price, spent: 3 * price };
     const { client, emulator } = emulated({ budget });
     const { apiKey, baseURL, fetch } = emulator;
@@ -267,7 +273,7 @@ describe('budget.spent', () => {
     expect((await other.account.spent()).budget?.spent).toBeCloseTo(5 * price, 12);
   });
 
-  test('may be a function, which is called once for concurrent calls', async () => {
+  test('budget.spent may be a function, which is called once for concurrent calls', async () => {
     let calls = 0;
     const spent = async () => {
       calls += 1;
@@ -283,7 +289,7 @@ describe('budget.spent', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('is read from the usage log, as the guide shows', async () => {
+  test('budget.spent is read from the usage log, as the guide shows', async () => {
     const { client, emulator } = emulated();
     await client.images.generate(image);
     const { apiKey, baseURL, fetch } = emulator;
@@ -329,7 +335,7 @@ describe('budget.spent', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('must be an amount', async () => {
+  test('budget.spent must be an amount', async () => {
     const { client, emulator } = emulated({ budget: { limit: 1, spent: -1 } });
 
     expect(await failureOf(client.images.generate(image))).toMatchObject({ field: 'budget.spent' });

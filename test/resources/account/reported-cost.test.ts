@@ -186,7 +186,7 @@ describe('account.spent() with reported costs', () => {
     }
   });
 
-  describe('of several image tasks', () => {
+  describe('several image tasks', () => {
     beforeEach(() => void vi.useFakeTimers());
     afterEach(() => void vi.useRealTimers());
 

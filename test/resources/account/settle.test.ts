@@ -244,8 +244,8 @@ async function catchGatewayError(call: PromiseLike<unknown>): Promise<GatewayErr
   return error;
 }
 
-describe('without an id of the log entry', () => {
-  test('does not use an entry of another call with the same model and time', async () => {
+describe('settlements without an id of the log entry', () => {
+  test('a settlement without an id does not use an entry of another call with the same model and time', async () => {
     const { client, emulator } = emulated();
     emulator.fail({ fault: lost });
     const error = await catchGatewayError(client.images.generate(image));
@@ -261,17 +261,20 @@ describe('without an id of the log entry', () => {
     expect(data).toMatchObject([{ amount: { value: 1_000 } }]);
   });
 
-  test.each([0, 2_000])('does not use the charge of another client, %i ms earlier', async (age) => {
-    const { client, emulator } = emulated();
-    await client.images.generate(image);
-    vi.advanceTimersByTime(age);
-    const other = emulated({ fetch: emulator.fetch, baseURL: emulator.baseURL }).client;
-    emulator.fail({ fault: unsent });
-    const error = await catchGatewayError(other.images.generate(image));
-    vi.advanceTimersByTime(60_000);
-    expect((await other.account.settle(error)).verdict).toBe('unknowable');
-    expect((await client.account.settle(error)).verdict).toBe('unknowable');
-  });
+  test.each([0, 2_000])(
+    'a settlement without an id does not use the charge of another client, %i ms earlier',
+    async (age) => {
+      const { client, emulator } = emulated();
+      await client.images.generate(image);
+      vi.advanceTimersByTime(age);
+      const other = emulated({ fetch: emulator.fetch, baseURL: emulator.baseURL }).client;
+      emulator.fail({ fault: unsent });
+      const error = await catchGatewayError(other.images.generate(image));
+      vi.advanceTimersByTime(60_000);
+      expect((await other.account.settle(error)).verdict).toBe('unknowable');
+      expect((await client.account.settle(error)).verdict).toBe('unknowable');
+    },
+  );
 });
 
 /** A body that breaks off after its first bytes. */
@@ -417,7 +420,7 @@ describe('a failure in the log', () => {
     ['a type as text', { type: '2', quota: 100 }],
     ['no type', { quota: 100 }],
     ['a failure that costs something', { type: 5, quota: 100 }],
-  ])('does not hide %s', async (_, fields) => {
+  ])('a failure in the log does not hide %s', async (_, fields) => {
     const strange = logEntry({ ...fields, request_id: id });
     for (const entries of [[strange], [strange, failure], [failure, strange]]) {
       const { client } = withLogEntries(respondWithError, () => entries);
@@ -428,7 +431,7 @@ describe('a failure in the log', () => {
     }
   });
 
-  test('of a task proves nothing on its own', async () => {
+  test('a failure of a task in the log proves nothing on its own', async () => {
     const other = JSON.stringify({ task_id: 'task_1' });
     const { client } = withLogEntries(
       () => Response.error(),
@@ -487,7 +490,7 @@ describe('an amount', () => {
   const ids = ['1', '2', '3'].map((end) => `20261122011636252929985${end}`);
   const messages = [{ role: 'user' as const, content: 'A' }];
 
-  test('of a retried call is not final until every request has its entry', async () => {
+  test('the amount of a retried call is not final until every request has its entry', async () => {
     const left = [...ids];
     const entries: object[] = [];
     const { client } = withLogEntries(
@@ -520,7 +523,7 @@ describe('an amount', () => {
     ]);
   });
 
-  test('of a video is not final until it has ended', async () => {
+  test('the amount of a video is not final until it has ended', async () => {
     const { client, emulator } = emulated();
     const task = await client.videos.create(video);
     await vi.advanceTimersByTimeAsync(10_000);
@@ -530,7 +533,7 @@ describe('an amount', () => {
     expect(await client.account.settle(task)).toMatchObject({ verdict: 'refunded', isFinal: true });
   });
 
-  test('of one refund does not apply to another request of the call', async () => {
+  test('the refund of one request does not apply to another request of the call', async () => {
     const [first = '', second = ''] = ids;
     const other = JSON.stringify({ is_task: true, task_id: 'task_1' });
     const entries = [

@@ -9,7 +9,7 @@ const chat = { model: 'm-large', messages: [{ role: 'user' as const, content: 'H
 const usd = (value: number) => ({ value, unit: 'USD' });
 
 describe('account.estimate()', () => {
-  test('of a completion equals the usage log', async () => {
+  test('the estimate of a completion equals the usage log', async () => {
     const { client, emulator } = emulated();
     const { usage } = await client.chat.completions.create(chat);
 
@@ -18,7 +18,7 @@ describe('account.estimate()', () => {
     expect((amount?.value ?? 0) * 500_000).toBeCloseTo(emulator.charges[0]?.amount ?? 0, 6);
   });
 
-  test('of embeddings, a generation, images and a video equals the usage log', async () => {
+  test('the estimates of embeddings, a generation, images and a video equal the usage log', async () => {
     const { client, emulator } = emulated();
     const { account } = client;
     const contents = [{ role: 'user', parts: [{ text: 'Hello' }] }];
@@ -40,7 +40,7 @@ describe('account.estimate()', () => {
     expect(quotas).toEqual(emulator.charges.map(({ amount }) => amount));
   });
 
-  test('is undefined, with the reason, if a price is missing', async () => {
+  test('an estimate is undefined, with the reason, if a price is missing', async () => {
     const { client } = emulated();
 
     const unknown = await client.account.estimate({ model: 'nobody' });
@@ -145,7 +145,7 @@ describe('account.spent()', () => {
     expect([estimate, possible]).toEqual([usd(0), usd(0.002)]);
   });
 
-  describe('of attempts that were lost and repeated', () => {
+  describe('attempts that were lost and repeated', () => {
     fakeWaitingTime();
 
     /** Makes ten chats, and loses the first two attempts of each after their charge. */
@@ -161,7 +161,7 @@ describe('account.spent()', () => {
     }
     const operation = 'chat.completions.create';
 
-    test('counts them as possible', async () => {
+    test('lost attempts count as possible', async () => {
       const { client, emulator, charged } = await chatTenTimes();
 
       const { lines, estimate, possible, unpriced } = await client.account.spent();
@@ -173,7 +173,7 @@ describe('account.spent()', () => {
       expect(unpriced).toBe(0);
     });
 
-    test('does not count them if the gateway honours the key', async () => {
+    test('lost attempts do not count if the gateway honours the key', async () => {
       const idempotency = { header: 'Idempotency-Key', honored: true };
       const { client } = await chatTenTimes({ idempotency });
 

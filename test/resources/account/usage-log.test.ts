@@ -41,7 +41,7 @@ afterEach(() => {
 });
 
 describe('charges', () => {
-  test('list charged amounts by the request id of the response', async () => {
+  test('charges list charged amounts by the request id of the response', async () => {
     const { client, emulator } = emulated();
     const answer = await client.images.generate(image);
     await client.embeddings.create({ model: 'm-embedding', input: 'two words' });
@@ -67,7 +67,7 @@ describe('charges', () => {
     expect(data[0]?.raw['other']).toMatchObject({ request_path: '/v1/images/generations' });
   });
 
-  test('of a refund have the task id and the reason, but no request id', async () => {
+  test('charges of a refund have the task id and the reason, but no request id', async () => {
     const { client, emulator } = emulated();
     const task = await client.videos.create(video);
     emulator.videos.fail(task.id, 'No likeness');
@@ -79,7 +79,7 @@ describe('charges', () => {
     ]);
   });
 
-  test('are filtered by model, type and time', async () => {
+  test('charges are filtered by model, type and time', async () => {
     const { client } = emulated({}, { quirks: { usageLogErrors: true } });
     const types = async (query: Parameters<typeof client.account.charges>[0]) => {
       const { data } = await client.account.charges(query, { maxAge: 0 });
@@ -98,7 +98,7 @@ describe('charges', () => {
     expect(await types({ since: later.getTime(), type: 'consume', model: 'm-image' })).toEqual([]);
   });
 
-  test('share one request if requested together or within five seconds', async () => {
+  test('charges share one request if requested together or within five seconds', async () => {
     const { client, emulator } = emulated();
     await client.images.generate(image);
     await Promise.all(Array.from({ length: 50 }, () => client.account.charges()));
@@ -116,7 +116,7 @@ describe('charges', () => {
     expect(countReads(emulator)).toBe(3);
   });
 
-  test('are requested again for another key', async () => {
+  test('charges are requested again for another key', async () => {
     const { client, emulator } = emulated();
     await client.images.generate(image);
     await client.account.charges();
@@ -126,12 +126,12 @@ describe('charges', () => {
     expect(countReads(emulator)).toBe(2);
   });
 
-  test('use routes below the root, also when the base URL ends with /v1', async () => {
+  test('charges use routes below the root, also when the base URL ends with /v1', async () => {
     const { client } = emulated({ baseURL: 'http://emulator.test/v1' });
     expect(await client.account.charges()).toMatchObject({ data: [] });
   });
 
-  test('are delayed if the usage log is, and missing if the operator disables it', async () => {
+  test('charges are delayed if the usage log is, and missing if the operator disables it', async () => {
     const { client, emulator } = emulated({}, { quirks: { usageLogDelay: 3_000 } });
     const count = async () => (await client.account.charges({}, { maxAge: 0 })).data.length;
     await client.images.generate(image);
@@ -146,7 +146,7 @@ describe('charges', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('contain only the newest entries, and the time of the oldest one', async () => {
+  test('charges contain only the newest entries, and the time of the oldest one', async () => {
     const { client } = emulated({}, { quirks: { usageLogEntries: 2 } });
     for (const model of ['a', 'b', 'c']) {
       await client.images.generate({ ...image, model });
@@ -157,7 +157,7 @@ describe('charges', () => {
     expect(Date.now() - (oldestAt ?? 0)).toBeLessThan(21_000);
   });
 
-  test('of a time range use whole seconds, as the gateway does', async () => {
+  test('charges of a time range use whole seconds, as the gateway does', async () => {
     const { client } = emulated();
     const at = Math.ceil(Date.now() / 1_000) * 1_000;
     vi.setSystemTime(at + 300);
@@ -209,7 +209,7 @@ describe('charges', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('reject invalid input before anything is sent', async () => {
+  test('charges with invalid input are rejected before anything is sent', async () => {
     const { client, requests } = scripted([json({ data: [] })]);
     const { account } = client;
     const refusals: readonly [Promise<unknown>, string][] = [
@@ -298,7 +298,7 @@ describe('a limit on reads', () => {
 });
 
 describe('balance', () => {
-  test('of a key with a limit', async () => {
+  test('the balance of a key with a limit has the rest of the limit', async () => {
     const { client } = emulated({}, { credit: 500_000 });
     await client.images.generate(image);
     expect(await client.account.balance()).toEqual({
@@ -310,16 +310,19 @@ describe('balance', () => {
     });
   });
 
-  test.each([['usage'], ['billing']] as const)('of a key without one, by %s', async (route) => {
-    const { client, emulator } = emulated({}, { quirks: { accountRoutes: [route] } });
-    const task = await client.videos.create(video);
-    emulator.videos.fail(task.id);
-    const balance = await client.account.balance();
-    expect(balance).toMatchObject({ limit: undefined, available: undefined });
-    expect(balance.used.value).toBe(0);
-  });
+  test.each([['usage'], ['billing']] as const)(
+    'the balance of a key without a limit has no rest, by %s',
+    async (route) => {
+      const { client, emulator } = emulated({}, { quirks: { accountRoutes: [route] } });
+      const task = await client.videos.create(video);
+      emulator.videos.fail(task.id);
+      const balance = await client.account.balance();
+      expect(balance).toMatchObject({ limit: undefined, available: undefined });
+      expect(balance.used.value).toBe(0);
+    },
+  );
 
-  test('with an expiry date', async () => {
+  test('the balance of a key that expires has the expiry date', async () => {
     const data = { total_used: 3, total_granted: 10, total_available: 7, unlimited_quota: false };
     const { client } = scripted([
       json({ code: true, data: { ...data, expires_at: 1_900_000_000 } }),
@@ -332,7 +335,7 @@ describe('balance', () => {
 });
 
 describe('prices', () => {
-  test('are per call or per million tokens, in US dollars', async () => {
+  test('prices are per call or per million tokens, in US dollars', async () => {
     const { client, emulator } = emulated();
     const { models, groupRatios } = await client.account.prices();
 
@@ -355,7 +358,7 @@ describe('prices', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test('match the list of a real gateway', async () => {
+  test('prices match the list of a real gateway', async () => {
     const data = [
       {
         model_name: 'gpt-4o-mini',
@@ -401,15 +404,18 @@ describe('a gateway without account routes', () => {
     'lines without a time': json({ success: true, data: [{ type: 2, quota: 1 }] }),
     'amounts below zero': json({ success: true, data: [{ type: 2, quota: -1, created_at: 1 }] }),
   };
-  test.each(Object.entries(ways))('that answers %s', async (_, answer) => {
-    const { client, requests } = scripted([answer]);
-    const error = await failureOf(client.account.charges());
-    expect(error).toBeInstanceOf(UnsupportedByGatewayError);
-    expect(String(error)).toContain('/api/log/token');
-    expect(requests).toHaveLength(1);
-  });
+  test.each(Object.entries(ways))(
+    'a gateway that answers %s has no account routes',
+    async (_, answer) => {
+      const { client, requests } = scripted([answer]);
+      const error = await failureOf(client.account.charges());
+      expect(error).toBeInstanceOf(UnsupportedByGatewayError);
+      expect(String(error)).toContain('/api/log/token');
+      expect(requests).toHaveLength(1);
+    },
+  );
 
-  test('is reported for each route separately', async () => {
+  test('a gateway without account routes is reported for each route separately', async () => {
     const { client, emulator } = emulated({}, { quirks: { accountRoutes: [] } });
     const { account } = client;
     for (const asked of [account.charges(), account.balance(), account.prices()]) {
@@ -419,7 +425,7 @@ describe('a gateway without account routes', () => {
     expect((await account.prices()).models).not.toEqual([]);
   });
 
-  test('that takes the key only in the URL, and returns an empty log without it', async () => {
+  test('a gateway that takes the key only in the URL, and returns an empty log without it, has no account routes', async () => {
     for (const data of [[], null]) {
       const { client, requests } = scripted([json({ data, message: '', success: true })]);
       for (const question of [client.account.charges(), client.account.settle('20261122')]) {
@@ -446,14 +452,17 @@ describe('a gateway without account routes', () => {
     { name: 'limits it', answer: limited({}), count: 4 },
     { name: 'shows its console', answer: page, count: 4 },
     { name: 'is lost', answer: new TypeError('fetch failed'), count: 4 },
-  ])('does not include one with an empty log that $name', async ({ answer, count }) => {
-    const empty = json({ data: [], message: '', success: true });
-    const { client, requests } = scripted([empty, answer, empty, answer]);
-    expect(await client.account.charges()).toMatchObject({ data: [] });
-    vi.advanceTimersByTime(1);
-    expect(await client.account.charges({}, { maxAge: 0 })).toMatchObject({ data: [] });
-    expect(requests).toHaveLength(count);
-  });
+  ])(
+    'gateways without account routes do not include one with an empty log that $name',
+    async ({ answer, count }) => {
+      const empty = json({ data: [], message: '', success: true });
+      const { client, requests } = scripted([empty, answer, empty, answer]);
+      expect(await client.account.charges()).toMatchObject({ data: [] });
+      vi.advanceTimersByTime(1);
+      expect(await client.account.charges({}, { maxAge: 0 })).toMatchObject({ data: [] });
+      expect(requests).toHaveLength(count);
+    },
+  );
 
   test('checks an empty log once, and only with a key', async () => {
     const { client, emulator } = emulated();
@@ -470,7 +479,7 @@ describe('a gateway without account routes', () => {
     expect(keyless.requests).toHaveLength(1);
   });
 
-  test('does not include one that is unreachable or rejects the key', async () => {
+  test('gateways without account routes do not include one that is unreachable or rejects the key', async () => {
     const lost = scripted([new TypeError('fetch failed')], { maxRetries: 0 }).client;
     expect(await failureOf(lost.account.charges())).toBeInstanceOf(APIConnectionError);
     const { client } = emulated({ apiKey: 'sk-wrong' });
@@ -480,7 +489,7 @@ describe('a gateway without account routes', () => {
     });
   });
 
-  test('does not cache a temporary failure, and retries it', async () => {
+  test('a temporary failure of an account route is retried, and not cached', async () => {
     vi.useRealTimers();
     const { client, requests } = scripted([
       () => new Response(null, { status: 502 }),

@@ -54,7 +54,7 @@ describe('speech inside JSON', () => {
     ['audio.bytes', { audio: { bytes: base64 } }],
     ['a JSON string', base64],
     ['upper-case digits', { data: { audio: sound.toString('hex').toUpperCase() } }],
-  ])('at %s is the file', async (_, body) => {
+  ])('speech inside JSON at %s is the file', async (_, body) => {
     const { client } = scripted([json(body)]);
 
     const response = await client.audio.speech.create(speech);
@@ -73,7 +73,7 @@ describe('raw samples inside JSON', () => {
     ['hexadecimal digits of silence', silence, { data: { audio: silence.toString('hex') } }],
     ['base64', samples, { audio: samples.toString('base64') }],
     ['base64 of silence', silence, { audio: silence.toString('base64') }],
-  ])('as %s are unchanged', async (_, expected, body) => {
+  ])('raw samples inside JSON as %s are unchanged', async (_, expected, body) => {
     const { client } = scripted([json(body)]);
 
     const response = await client.audio.speech.create({ ...speech, response_format: 'pcm' });
@@ -81,7 +81,7 @@ describe('raw samples inside JSON', () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(expected)).toBe(true);
   });
 
-  test('have the type that is beside them', async () => {
+  test('raw samples inside JSON have the type that is beside them', async () => {
     const inlineData = { mimeType: 'audio/L16;rate=24000', data: samples.toString('base64') };
     const { client } = scripted([json({ candidates: [{ content: { parts: [{ inlineData }] } }] })]);
 
@@ -91,7 +91,7 @@ describe('raw samples inside JSON', () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(samples)).toBe(true);
   });
 
-  test('of silence in a stream are unchanged', async () => {
+  test('raw samples of silence in a stream are unchanged', async () => {
     const piece = { data: { audio: silence.toString('base64'), status: 1 } };
     const end = { data: { audio: '', status: 2 } };
     const { client } = scripted([eventStream(piece, end)]);
@@ -113,7 +113,7 @@ test('a JSON string that is not audio is an error', async () => {
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 describe('speech', () => {
-  test.each(speechPlaces)('at %s is the same file', async (speechPlace) => {
+  test.each(speechPlaces)('speech at %s is the same file', async (speechPlace) => {
     const { client, emulator } = emulated({}, { quirks: { speechPlace } });
     const plain = emulated();
     const params = { model: 'm-speech', voice: 'alloy', input: 'Good morning. It rains.' };
@@ -141,7 +141,7 @@ describe('speech', () => {
     ],
     ['data[].url', { data: [{ url }] }],
     ['results.audio_urls[]', { results: { audio_urls: [url] } }],
-  ])('at a URL in %s is fetched without the key', async (_, body) => {
+  ])('speech at a URL in %s is fetched without the key', async (_, body) => {
     const { client, requests } = scripted([json(body), () => new Response(sound)]);
 
     const response = await client.audio.speech.create(speech);
@@ -154,7 +154,7 @@ describe('speech', () => {
     expect(requests[1]?.headers.has('authorization')).toBe(false);
   });
 
-  test('at a URL follows redirects of the host, without the key', async () => {
+  test('speech at a URL follows redirects of the host, without the key', async () => {
     const location = 'https://other.example/speech.mp3';
     const { client, requests } = scripted([
       json({ audio: { url } }),
@@ -171,7 +171,7 @@ describe('speech', () => {
   });
 
   test.each(['http://cdn.example/a.mp3', 'https://127.0.0.1/a.mp3', 'https://u:p@cdn.example/a'])(
-    'at %s is not fetched; the error has the URL',
+    'speech at %s is not fetched; the error has the URL',
     async (address) => {
       const { client, requests } = scripted([json({ output: { audio: { url: address } } })]);
 
@@ -183,7 +183,7 @@ describe('speech', () => {
     },
   );
 
-  test('at a URL that fails is an error with the URL, and the request is not repeated', async () => {
+  test('speech at a URL that fails is an error with the URL, and the request is not repeated', async () => {
     const { client, requests } = scripted(
       [json({ output: { audio: { url } } }), () => new Response('gone', { status: 404 })],
       { maxRetries: 2 },
@@ -196,7 +196,7 @@ describe('speech', () => {
     expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  test('in JSON without a content type is a file too', async () => {
+  test('speech in JSON without a content type is a file too', async () => {
     const body = JSON.stringify({ audio: Buffer.alloc(100_000, 7).toString('base64') });
     const headers = { 'content-type': 'application/octet-stream' };
     const { client } = scripted([() => new Response(body, { headers })]);
@@ -206,7 +206,7 @@ describe('speech', () => {
     expect((await response.arrayBuffer()).byteLength).toBe(100_000);
   });
 
-  test('in a stream that was not requested throws if it is cut', async () => {
+  test('speech in a stream that was not requested throws if it is cut', async () => {
     const audio = sound.toString('base64');
     const { client, requests } = scripted([eventStream({ type: 'speech.audio.delta', audio })]);
 
@@ -216,7 +216,7 @@ describe('speech', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('in a stream with only a URL is fetched', async () => {
+  test('speech in a stream with only a URL is fetched', async () => {
     const event = { output: { finish_reason: 'stop', audio: { data: '', url } } };
     const { client } = scripted([eventStream(event), () => new Response(sound)]);
 
@@ -225,7 +225,7 @@ describe('speech', () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(sound)).toBe(true);
   });
 
-  test("of MiniMax's stream is yielded once", async () => {
+  test("speech of MiniMax's stream is yielded once", async () => {
     const events = [
       { data: { audio: hex(sound.subarray(0, 32)), status: 1 } },
       { data: { audio: hex(sound.subarray(32)), status: 1 } },
@@ -245,7 +245,7 @@ describe('speech', () => {
     { status: 'queued', id: 'x' },
     { data: { note: 'data' } },
     { audio_format: 'mp3', audio_length: 3 },
-  ])('in JSON without audio is an error with the body: %j', async (body) => {
+  ])('speech in JSON without audio is an error with the body: %j', async (body) => {
     const { client } = scripted([json(body)]);
 
     const error = await failureOf(client.audio.speech.create(speech));
@@ -270,7 +270,7 @@ describe('events of sglang-omni', () => {
     '[DONE]',
   ];
 
-  test('are the file', async () => {
+  test('events of sglang-omni are the file', async () => {
     const { client } = scripted([eventStream(...events)]);
 
     const file = await client.audio.speech.create(speech);
@@ -278,7 +278,7 @@ describe('events of sglang-omni', () => {
     expect(Buffer.from(await file.arrayBuffer())).toEqual(Buffer.concat([sound, sound]));
   });
 
-  test('are events of a stream', async () => {
+  test('events of sglang-omni are events of a stream', async () => {
     const { client } = scripted([eventStream(...events)]);
 
     const stream = await client.audio.speech.create({ ...speech, stream_format: 'sse' });
@@ -298,7 +298,7 @@ describe('a paid stream that is not understood', () => {
     ['speech', (client) => client.audio.speech.create(speech)],
     ['images', (client) => client.images.generate({ model: 'm-image', prompt: 'A boat' })],
     ['a transcript', (client) => client.audio.transcriptions.create(recording)],
-  ])('is in the error: %s', async (_, call) => {
+  ])('a paid stream that is not understood is in the error: %s', async (_, call) => {
     const { client, requests } = scripted([lines]);
 
     const error = await failureOf(call(client));
@@ -311,32 +311,35 @@ describe('a paid stream that is not understood', () => {
 describe('a streamed transcript', () => {
   const order = { ...recording, stream: true } as const;
 
-  test.each(transcriptStreams)('of the form %s has deltas and the full text', async (form) => {
-    const quirks = { transcriptStream: form };
-    const { client } = emulated({}, { quirks });
-    const made = await client.audio.speech.create({ ...speech, input: 'Good day. It rains.' });
-    const file = new File([await made.arrayBuffer()], 'a.mp3');
+  test.each(transcriptStreams)(
+    'a streamed transcript of the form %s has deltas and the full text',
+    async (form) => {
+      const quirks = { transcriptStream: form };
+      const { client } = emulated({}, { quirks });
+      const made = await client.audio.speech.create({ ...speech, input: 'Good day. It rains.' });
+      const file = new File([await made.arrayBuffer()], 'a.mp3');
 
-    const events = await collect(
-      await client.audio.transcriptions.create({ model: 'whisper-1', file, stream: true }),
-    );
+      const events = await collect(
+        await client.audio.transcriptions.create({ model: 'whisper-1', file, stream: true }),
+      );
 
-    const deltas = events.flatMap((event) =>
-      event.type === 'transcript.text.delta' ? [event.delta] : [],
-    );
-    expect(deltas.join('')).toBe('Good day. It rains.');
-    expect(events.filter(({ type }) => type === 'transcript.text.done')).toMatchObject([
-      { text: 'Good day. It rains.' },
-    ]);
-    expect(events.at(-1)?.type).toBe('transcript.text.done');
-  });
+      const deltas = events.flatMap((event) =>
+        event.type === 'transcript.text.delta' ? [event.delta] : [],
+      );
+      expect(deltas.join('')).toBe('Good day. It rains.');
+      expect(events.filter(({ type }) => type === 'transcript.text.done')).toMatchObject([
+        { text: 'Good day. It rains.' },
+      ]);
+      expect(events.at(-1)?.type).toBe('transcript.text.done');
+    },
+  );
 
   test.each([
     ['before a finish reason', [chunk('Hello')]],
     ['after the finish reason of one window', [chunk('Hello', 'stop')]],
     ['in the second window', [chunk('Hello', 'stop'), chunk(' there')]],
     ["in Mistral's form", [{ type: 'transcription.text.delta', text: 'Hello' }]],
-  ])('that is cut %s throws, with the text so far', async (_, events) => {
+  ])('a streamed transcript that is cut %s throws, with the text so far', async (_, events) => {
     const { client } = scripted([eventStream(...events)]);
     const seen: string[] = [];
     const read = async (): Promise<void> => {
@@ -350,7 +353,7 @@ describe('a streamed transcript', () => {
     expect(seen).not.toContain('transcript.text.done');
   });
 
-  test('of vLLM has the text of all windows, each with its finish reason', async () => {
+  test('a streamed transcript of vLLM has the text of all windows, each with its finish reason', async () => {
     const usage = { type: 'duration', seconds: 95 };
     const { client } = scripted([
       eventStream(
@@ -400,7 +403,7 @@ describe('a streamed transcript', () => {
     ['a JSON string', 'application/json', '"He said \\"hi\\""', 'He said "hi"'],
     ['doubled JSON', 'application/json', JSON.stringify('{"text":"Hi"}'), 'Hi'],
     ['JSON', 'application/json', '{"text":"Hi"}', 'Hi'],
-  ])('that is answered by %s is that text', async (_, type, body, text) => {
+  ])('a streamed transcript that is answered by %s is that text', async (_, type, body, text) => {
     const headers = new Headers();
     if (type !== '') headers.set('content-type', type);
     const bytes = new TextEncoder().encode(body);
@@ -416,7 +419,7 @@ describe('a streamed transcript', () => {
     ['a page', 'text/html', '<!doctype html><html></html>'],
     ['incomplete JSON', 'application/json', '{"text":"Hi'],
     ['an error', 'application/json', '{"error":{"message":"Busy"}}'],
-  ])('that is answered by %s is an error', async (_, type, body) => {
+  ])('a streamed transcript that is answered by %s is an error', async (_, type, body) => {
     const headers = { 'content-type': type };
     const { client } = scripted([() => new Response(body, { headers })], { maxRetries: 0 });
 
@@ -429,13 +432,13 @@ describe('a streamed transcript', () => {
     ['vLLM', [chunk('Hello '), chunk('there', 'stop'), '[DONE]']],
     ['Mistral', [{ type: 'transcription.done', text: 'Hello there' }]],
     ['OpenAI', [{ type: 'transcript.text.done', text: 'Hello there' }]],
-  ])('of %s that was not requested is a transcript', async (_, events) => {
+  ])('a streamed transcript of %s that was not requested is a transcript', async (_, events) => {
     const { client } = scripted([eventStream(...events)]);
 
     expect(await client.audio.transcriptions.create(recording)).toEqual({ text: 'Hello there' });
   });
 
-  test('that the provider aborted throws its finish reason', async () => {
+  test('a streamed transcript that the provider aborted throws its finish reason', async () => {
     const { client } = scripted([eventStream(chunk('Hello', 'abort'), '[DONE]')]);
 
     const error = await failureOf(client.audio.transcriptions.create(order).then(collect));
@@ -445,7 +448,7 @@ describe('a streamed transcript', () => {
 });
 
 describe('a transcript', () => {
-  test.each(transcriptForms)('in the form %s is the same', async (transcriptForm) => {
+  test.each(transcriptForms)('a transcript is the same in the form %s', async (transcriptForm) => {
     const { client, emulator } = emulated();
     const made = await client.audio.speech.create({ ...speech, input: 'Good day. It rains.' });
     const file = new File([await made.arrayBuffer()], 'a.mp3');
@@ -465,7 +468,7 @@ describe('a transcript', () => {
   test.each([
     ['an object with a list', { segments: { segments: [{ text: 'Hi', start: '0.5', end: 1 }] } }],
     ['a list with null', { segments: [null, { text: 'Hi', start: 0.5, end: '1' }] }],
-  ])('with segments in %s has a list of them', async (_, body) => {
+  ])('a transcript with segments in %s has a list of them', async (_, body) => {
     const { client } = scripted([json({ text: 'Hi', ...body })]);
     const params = { ...recording, response_format: 'verbose_json' } as const;
 
@@ -486,20 +489,20 @@ describe('a transcript', () => {
     expect(await client.audio.transcriptions.create({ ...recording, response_format })).toBe(text);
   });
 
-  test('with subtitles inside JSON is the subtitles', async () => {
+  test('a transcript with subtitles inside JSON is the subtitles', async () => {
     const { client } = scripted([json({ text: vtt })]);
     const params = { ...recording, response_format: 'vtt' } as const;
 
     expect(await client.audio.transcriptions.create(params)).toBe(vtt);
   });
 
-  test('in doubled JSON is an object', async () => {
+  test('a transcript in doubled JSON is an object', async () => {
     const { client } = scripted([json(JSON.stringify({ text: 'Hi' }))]);
 
     expect(await client.audio.transcriptions.create(recording)).toMatchObject({ text: 'Hi' });
   });
 
-  test('in quotes keeps them if it is text', async () => {
+  test('a transcript in quotes keeps them if it is text', async () => {
     const { client } = scripted([() => new Response('"Hi."')]);
     const params = { ...recording, response_format: 'text' } as const;
 
@@ -514,7 +517,7 @@ describe('an upload', () => {
     ['note.opus', undefined, 'note.ogg'],
     ['note.oga', 'audio/ogg', 'note.ogg'],
     [undefined, 'audio/opus', 'file.ogg'],
-  ])('of Ogg sound is named .ogg: %s %s', (name, type, expected) => {
+  ])('an upload of Ogg sound is named .ogg: %s %s', (name, type, expected) => {
     const file = describeFile({ field: 'file', purpose: 'audio', head: ogg, name, type });
 
     expect(file.name).toBe(expected);
@@ -530,7 +533,7 @@ describe('an upload', () => {
     });
   });
 
-  test('has no control characters in its name', () => {
+  test('an upload has no control characters in its name', () => {
     const name = 'a\u0000b\u0001c\u007fd.mp3';
 
     expect(describeFile({ field: 'file', purpose: 'audio', head: sound, name }).name).toBe(

@@ -221,7 +221,7 @@ describe('a transcript in the place of a vendor', () => {
     ['Workers AI', { result: { text: 'Hi', word_count: 1 }, success: true, errors: [] }],
     ['RunPod', { output: { transcription: 'Hi' }, status: 'COMPLETED' }],
     ['Deepgram', { results: { channels: [{ alternatives: [{ transcript: 'Hi' }] }] } }],
-  ])('of %s is read whole, as text and as a stream', async (_, wire) => {
+  ])('a transcript of %s is read whole, as text and as a stream', async (_, wire) => {
     const { client } = scripted([json(wire)]);
     const { transcriptions } = client.audio;
 
@@ -256,14 +256,14 @@ describe('a streamed transcription', () => {
     expect(emulator.requests[1]?.body).toMatchObject({ fields: { stream: 'true' } });
   });
 
-  test('without its last event throws', async () => {
+  test('a streamed transcription without its last event throws', async () => {
     const { client } = scripted([eventStream(...deltas)]);
     const stream = await client.audio.transcriptions.create({ model, file, stream: true });
 
     await expect(collect(stream)).rejects.toBeInstanceOf(StreamTruncatedError);
   });
 
-  test('of a model that does not stream is created from the whole response', async () => {
+  test('a streamed transcription of a model that does not stream is created from the whole response', async () => {
     const { client } = emulated();
 
     const events = await collect(
@@ -273,7 +273,7 @@ describe('a streamed transcription', () => {
     expect(events.map(({ type }) => type)).toEqual([deltas[0]?.type, done.type]);
   });
 
-  test('may contain speakers', async () => {
+  test('a streamed transcription may contain speakers', async () => {
     const segment = { type: 'transcript.text.segment', id: 's', speaker: 'A', text: 'Hello there' };
     const { client } = scripted([eventStream(segment, done)]);
 

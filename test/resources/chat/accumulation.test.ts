@@ -28,7 +28,7 @@ function call(id: string, name: string, text: string) {
 }
 
 describe('chunks of a chat completion', () => {
-  test('may have no choices', async () => {
+  test('chunks of a chat completion may have no choices', async () => {
     for (const choices of [null, [], undefined, 'none', {}]) {
       const { items, error } = await read({ ...chunk({}), choices, model: 'm' }, chunk({}, 'stop'));
 
@@ -50,14 +50,14 @@ describe('chunks of a chat completion', () => {
     });
   });
 
-  test('that are empty keep the declared types', async () => {
+  test('empty chunks of a chat completion keep the declared types', async () => {
     const { items } = await read({ choices: [{}] }, chunk({ tool_calls: null }, 'stop'));
 
     expect(items[0]?.choices[0]).toEqual({ index: 0, finish_reason: null, delta: {} });
     expect(items[1]?.choices[0]?.delta.tool_calls).toBeNull();
   });
 
-  test('may contain the whole message', async () => {
+  test('chunks of a chat completion may contain the whole message', async () => {
     const message = { role: 'assistant', content: 'Hello' };
 
     const { items, partial } = await read({ choices: [{ message, finish_reason: 'stop' }] });
@@ -66,7 +66,7 @@ describe('chunks of a chat completion', () => {
     expect(partial?.choices[0]?.message.content).toBe('Hello');
   });
 
-  test('may contain refusals, log probabilities, audio, annotations and provider fields', async () => {
+  test('chunks of a chat completion may contain refusals, log probabilities, audio, annotations and provider fields', async () => {
     const token = { token: 'a', bytes: [97], logprob: -0.1, top_logprobs: [] };
     const logprobs = { content: [token], refusal: null };
 
@@ -123,7 +123,7 @@ describe('chunks of a chat completion', () => {
   });
 
   test.each([{}, { name: '', arguments: '' }, { name: null, arguments: null }, { arguments: ' ' }])(
-    'do not turn the empty function call %j into a call',
+    'chunks of a chat completion do not turn the empty function call %j into a call',
     async (hollow) => {
       const { partial, items } = await read(
         chunk({ content: 'Hi', function_call: hollow }),
@@ -136,7 +136,7 @@ describe('chunks of a chat completion', () => {
     },
   );
 
-  test('keep a function call between empty fragments', async () => {
+  test('chunks of a chat completion keep a function call between empty fragments', async () => {
     const { partial } = await read(
       chunk({ function_call: { name: 'f', arguments: '' } }),
       chunk({ function_call: { name: '', arguments: '{"a":' } }),
@@ -155,7 +155,7 @@ function a(text: string, more: object = {}) {
 }
 
 describe('tool calls', () => {
-  test('arrive interleaved', async () => {
+  test('tool calls arrive interleaved', async () => {
     const { calls } = await readCalls(
       [
         { index: 0, ...call('c1', 'f', '') },
@@ -172,7 +172,7 @@ describe('tool calls', () => {
     expect(calls).toEqual([call('c1', 'f', '{"a":1}'), call('c2', 'g', '{"b":2}')]);
   });
 
-  test('without an index are separated by id and position', async () => {
+  test('tool calls without an index are separated by id and position', async () => {
     const byId = await readCalls(
       [call('c1', 'f', '{"a":')],
       [call('c2', 'g', '{"b":')],
@@ -189,7 +189,7 @@ describe('tool calls', () => {
     expect(byPosition.indexes).toEqual([0, 1, 0, 1]);
   });
 
-  test('that are complete and share an index or an empty id are separate calls', async () => {
+  test('complete tool calls that share an index or an empty id are separate calls', async () => {
     const sameIndex = await readCalls(
       [{ index: 0, ...call('c1', 'f', '{"a":1}') }],
       [{ index: 0, ...call('c2', 'f', '{"a":2}') }],
@@ -207,7 +207,7 @@ describe('tool calls', () => {
     expect(noIds.calls).toEqual([call('', 'f', '{"a":1}'), call('', 'f', '{"a":2}')]);
   });
 
-  test('with a new id in each fragment are one call', async () => {
+  test('tool calls with a new id in each fragment are one call', async () => {
     const { calls } = await readCalls(
       [{ index: 0, ...call('c1', 'f', '{"a":') }],
       [{ index: 0, ...a('1}', { id: 'c9' }) }],
@@ -216,7 +216,7 @@ describe('tool calls', () => {
     expect(calls).toEqual([call('c1', 'f', '{"a":1}')]);
   });
 
-  test('of custom tools are assembled too', async () => {
+  test('tool calls of custom tools are assembled too', async () => {
     const { calls } = await readCalls(
       [{ index: 0, id: 'c1', type: 'custom', custom: { name: 'shell', input: 'ls' } }],
       [{ index: 0, custom: { input: ' -l' } }],
@@ -280,7 +280,7 @@ describe('reasoning in steps', () => {
     expect(await readSteps([step], [step])).toEqual([step]);
   });
 
-  test('without an index, a fragment continues the last step until it is signed', async () => {
+  test('a fragment of reasoning without an index continues the last step until it is signed', async () => {
     const steps = await readSteps(
       [{ type, text: 'a' }],
       [{ type, text: 'b' }],
@@ -302,7 +302,7 @@ describe('reasoning in steps', () => {
     ]);
   });
 
-  test('does not change the chunks', async () => {
+  test('reasoning in steps does not change the chunks', async () => {
     const { items, partial } = await read(
       chunk({ reasoning_details: [{ type, text: 'a', index: 0 }] }),
       chunk({ reasoning_details: [{ type, text: 'b', index: 0 }] }, 'stop'),
@@ -333,7 +333,7 @@ describe('reasoning in steps', () => {
 });
 
 describe('images in chunks', () => {
-  test('are all kept, in order', async () => {
+  test('images in chunks are all kept, in order', async () => {
     const { partial } = await read(
       chunk({ content: 'Here', images: [image('data:image/png;base64,AA==', 0)] }),
       chunk({ images: [image('data:image/png;base64,AQ==', 1)] }, 'stop'),

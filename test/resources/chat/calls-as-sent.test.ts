@@ -349,16 +349,19 @@ const streamCases: Readonly<
 };
 
 describe.each(Object.entries(streamReaders))('streamed calls read by %s', (_, read) => {
-  test.each(Object.entries(streamCases))('that %s', async (__, [pieces, runs]) => {
-    const { calls, ids } = await read(streamed(pieces));
+  test.each(Object.entries(streamCases))(
+    'streamed calls that %s are read',
+    async (__, [pieces, runs]) => {
+      const { calls, ids } = await read(streamed(pieces));
 
-    expect(calls).toEqual(runs);
-    if (ids !== undefined && pieces.every(({ id }) => id)) {
-      expect(new Set(ids).size).toBe(runs.length);
-    }
-  });
+      expect(calls).toEqual(runs);
+      if (ids !== undefined && pieces.every(({ id }) => id)) {
+        expect(new Set(ids).size).toBe(runs.length);
+      }
+    },
+  );
 
-  test('that have arguments, but no name, are an error', async () => {
+  test('streamed calls that have arguments, but no name, are an error', async () => {
     const error = await failureOf(read(streamed([{ index: 0, id: 'x', args: parisArgs }])));
 
     const cause = error instanceof StreamTruncatedError ? error : Object(error).cause;
@@ -414,14 +417,17 @@ const wholeCases: Readonly<
 };
 
 describe.each(Object.entries(wholeReaders))('whole calls read by %s', (_, read) => {
-  test.each(Object.entries(wholeCases))('that %s', async (__, [sent, runs]) => {
-    const { calls, ids } = await read(whole(sent));
+  test.each(Object.entries(wholeCases))(
+    'whole calls that %s are read',
+    async (__, [sent, runs]) => {
+      const { calls, ids } = await read(whole(sent));
 
-    expect(calls).toEqual(runs);
-    if (ids !== undefined) expect(new Set(ids).size).toBe(runs.length);
-  });
+      expect(calls).toEqual(runs);
+      if (ids !== undefined) expect(new Set(ids).size).toBe(runs.length);
+    },
+  );
 
-  test('that have arguments, but no name, are an error', async () => {
+  test('whole calls that have arguments, but no name, are an error', async () => {
     const error = await failureOf(read(whole([{ id: 'x', args: parisArgs }])));
 
     const errors = [error, Object(error).cause];
@@ -442,7 +448,7 @@ describe.each<[string, unknown]>([
   const text = JSON.stringify(args);
 
   test.each(['a loop', 'the helper', 'events in place of a whole answer'])(
-    'are text in %s',
+    'arguments are text in %s',
     async (name) => {
       const result = await streamReaders[name]?.(
         streamed([{ index: 0, id: 'x', name: 'look', args }]),
@@ -453,7 +459,7 @@ describe.each<[string, unknown]>([
   );
 
   test.each(['a whole answer', 'a whole answer in place of events'])(
-    'are text in %s',
+    'arguments are text in %s',
     async (name) => {
       const result = await wholeReaders[name]?.(whole([{ id: 'x', name: 'look', args }]));
 
@@ -462,7 +468,7 @@ describe.each<[string, unknown]>([
   );
 
   test.each([true, false])(
-    'are not replaced before runTools() runs, stream: %s',
+    'arguments are not replaced before runTools() runs, stream: %s',
     async (stream) => {
       const schema = { type: 'object', properties: { city: { type: 'string' } } };
       const execute = vi.fn((sent: unknown) => `seen ${String(sent)}`);
@@ -552,7 +558,7 @@ test('the helper emits the end of each call, also of those that were joined', as
   ]);
 });
 
-describe('the emulator sends', () => {
+describe('calls of the emulator', () => {
   test.each<[name: string, quirks: Partial<Quirks>, runs: number]>([
     ['calls that share an index', { chatToolCalls: 'shared-index', chatToolCallCount: 2 }, 2],
     ['calls with one id', { chatToolCalls: 'same-id', chatToolCallCount: 2 }, 2],
@@ -560,7 +566,7 @@ describe('the emulator sends', () => {
     ['arguments again', { chatToolCalls: 'repeated' }, 1],
     ['arguments cumulatively', { chatToolCalls: 'cumulative' }, 1],
     ['a hollow call beside another', { chatHollowCall: true }, 1],
-  ])('%s, which runTools() runs once each', async (_, quirks, runs) => {
+  ])('the emulator sends %s, which runTools() runs once each', async (_, quirks, runs) => {
     const { client, emulator } = emulated({}, { quirks });
     const execute = vi.fn(() => 'ok');
     const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
@@ -578,7 +584,7 @@ describe('the emulator sends', () => {
     expect(emulator.charges).toHaveLength(4);
   });
 
-  test('arguments without a name, which is an error', async () => {
+  test('the emulator sends arguments without a name, which is an error', async () => {
     const { client, emulator } = emulated({}, { quirks: { chatToolCalls: 'nameless' } });
     const tools = [
       tool({

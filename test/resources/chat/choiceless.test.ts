@@ -218,7 +218,7 @@ describe('the finish chunk', () => {
     vi.useRealTimers();
   });
 
-  test('is held until the next event, unlike other chunks', async () => {
+  test('the finish chunk is held until the next event, unlike other chunks', async () => {
     const { send, chunks, done } = open();
 
     send(encode(chunk({ content: 'a' })));
@@ -241,7 +241,7 @@ describe('the finish chunk', () => {
   });
 
   test.each(['idleTimeout', 'chunkTimeout', 'totalTimeout'])(
-    'is held no longer than until %s',
+    'the finish chunk is held no longer than until %s',
     async (limit) => {
       const { send, chunks, done, stream } = open({ [limit]: 1_000 });
       send(encode(chunk({ content: 'a' }), chunk({}, 'stop')));
@@ -312,7 +312,7 @@ function carriedBy(chunks: readonly unknown[]) {
 const sequences = fc.array(fc.constantFrom(...kinds), { maxLength: 12 });
 
 describe('any sequence of chunks', () => {
-  test('is yielded completely, each chunk with a choice, with the same verdict', async () => {
+  test('any sequence of chunks is yielded completely, each chunk with a choice, with the same verdict', async () => {
     await fc.assert(
       fc.asyncProperty(sequences, fc.boolean(), fc.boolean(), async (sequence, asks, ends) => {
         const sent = sequence.map(make);

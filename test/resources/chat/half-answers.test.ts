@@ -131,17 +131,20 @@ describe.each(Object.entries(wholeReaders))(
   },
 );
 
-describe('the emulator sends null as finish reason', () => {
+describe('null as finish reason of the emulator', () => {
   const quirks = { chatFinishReason: null };
 
-  test.each(Object.entries(wholeReaders))('of an answer read by %s', async (_, read) => {
-    const { client, emulator } = emulated({}, { quirks });
+  test.each(Object.entries(wholeReaders))(
+    'an answer whose finish reason is null is read by %s',
+    async (_, read) => {
+      const { client, emulator } = emulated({}, { quirks });
 
-    expect((await read(client))[0]).toBe(answered);
-    expect(emulator.charges).toHaveLength(1);
-  });
+      expect((await read(client))[0]).toBe(answered);
+      expect(emulator.charges).toHaveLength(1);
+    },
+  );
 
-  test.each([true, false])('which stays null, in place of events: %s', async (stream) => {
+  test.each([true, false])('a finish reason stays null in place of events: %s', async (stream) => {
     const { client } = emulated({}, { quirks: { ...quirks, chatMode: 'always-json' } });
 
     const { choices } = stream
@@ -151,11 +154,14 @@ describe('the emulator sends null as finish reason', () => {
     expect(choices).toMatchObject([{ finish_reason: null, message: { content: answered } }]);
   });
 
-  test.each(Object.entries(readers))('of a stream that keeps its own: %s', async (_, read) => {
-    const { client } = emulated({}, { quirks });
+  test.each(Object.entries(readers))(
+    'a stream keeps its own finish reason: %s',
+    async (_, read) => {
+      const { client } = emulated({}, { quirks });
 
-    expect((await read(client))[0]).toBe(answered);
-  });
+      expect((await read(client))[0]).toBe(answered);
+    },
+  );
 });
 
 test('runTools() neither runs tools nor pays again after such a reason', async () => {
@@ -185,7 +191,7 @@ const message = { role: 'assistant', content: 'Hello', reasoning_content: 'Hm.' 
 const atEnd = { ...chunk({}), object: 'chat.completion', usage };
 
 describe.each(Object.entries(readers))('a message after its deltas, read by %s', (_, read) => {
-  test('is used once', async () => {
+  test('a message after its deltas is used once', async () => {
     const { client } = scripted([
       eventStream(
         chunk({ reasoning_content: 'Hm.' }),
@@ -199,7 +205,7 @@ describe.each(Object.entries(readers))('a message after its deltas, read by %s',
     expect(await read(client)).toEqual(['Hello', 'Hm.']);
   });
 
-  test('is used once by the emulator', async () => {
+  test('a message that the emulator sends after its deltas is used once', async () => {
     const { client } = emulated({}, { quirks: { chatMessageAtEnd: true } });
 
     expect((await read(client))[0]).toBe(answered);
@@ -216,7 +222,7 @@ describe.each(Object.entries(readers))('a message after its deltas, read by %s',
     expect((await read(client))[0]).toBe('Hello');
   });
 
-  test('is the answer if nothing was streamed', async () => {
+  test('a message is the answer if nothing was streamed', async () => {
     for (const delta of [undefined, {}, { role: 'assistant', content: '' }]) {
       const choices = [{ index: 0, delta, message, finish_reason: 'stop' }];
       const { client } = scripted([
@@ -227,14 +233,14 @@ describe.each(Object.entries(readers))('a message after its deltas, read by %s',
     }
   });
 
-  test('is used once if it is sent again after the finish reason', async () => {
+  test('a message is used once if it is sent again after the finish reason', async () => {
     const last = { ...atEnd, choices: [{ index: 0, message, finish_reason: 'stop' }] };
     const { client } = scripted([eventStream(last, last, '[DONE]')]);
 
     expect(await read(client)).toEqual(['Hello', 'Hm.']);
   });
 
-  test('is a piece if all pieces are messages', async () => {
+  test('a message is a piece if all pieces are messages', async () => {
     const { client } = scripted([eventStream(piece('Hel'), piece('lo', 'stop'), '[DONE]')]);
 
     expect((await read(client))[0]).toBe('Hello');
@@ -298,7 +304,7 @@ describe.each(keepAlives)('the keep-alive %j', (keepAlive) => {
       { headers: { 'content-type': 'text/event-stream' } },
     );
 
-  test('is ignored in a stream of Gemini, of images and of a route', async () => {
+  test('a keep-alive is ignored in a stream of Gemini, of images and of a route', async () => {
     const candidates = [{ content: { parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }];
     const image = { type: 'image_generation.completed', b64_json: 'aGk=' };
     const { client } = scripted([
@@ -358,20 +364,26 @@ describe('a stream of Gemini that ends within an event after a finish reason', (
     return client.generate.contentStream({ model: 'm', contents: 'Hi' });
   };
 
-  test.each([true, false])('is truncated if the event has content, reset: %s', async (isReset) => {
-    const torn = '{"candidates":[{"content":{"parts":[{"functionResponse":{"na';
-    const stream = await open(torn, isReset);
+  test.each([true, false])(
+    'a stream of Gemini that ends within an event after a finish reason is truncated if the event has content, reset: %s',
+    async (isReset) => {
+      const torn = '{"candidates":[{"content":{"parts":[{"functionResponse":{"na';
+      const stream = await open(torn, isReset);
 
-    expect(await failureOf(collect(stream))).toBeInstanceOf(StreamTruncatedError);
-    expect(stream.verdict).toBe('truncated');
-  });
+      expect(await failureOf(collect(stream))).toBeInstanceOf(StreamTruncatedError);
+      expect(stream.verdict).toBe('truncated');
+    },
+  );
 
-  test.each([true, false])('is complete if the event has usage, reset: %s', async (isReset) => {
-    const stream = await open('{"usageMetadata":{"promptTokenCo', isReset);
-    await collect(stream);
+  test.each([true, false])(
+    'a stream of Gemini that ends within an event after a finish reason is complete if the event has usage, reset: %s',
+    async (isReset) => {
+      const stream = await open('{"usageMetadata":{"promptTokenCo', isReset);
+      await collect(stream);
 
-    expect(stream.verdict).toBe('complete');
-  });
+      expect(stream.verdict).toBe('complete');
+    },
+  );
 });
 
 const completion = {
@@ -421,13 +433,16 @@ describe.each([
   { code: 'quota', message: 'No credit' },
   { error: { message: 'No credit' } },
 ])('a completion as data beside %j', (beside) => {
-  test.each([true, false])('is an error, stream: %s', async (stream) => {
-    const { client } = scripted([() => Response.json({ ...beside, data: completion })]);
+  test.each([true, false])(
+    'a completion as data beside an error is an error, stream: %s',
+    async (stream) => {
+      const { client } = scripted([() => Response.json({ ...beside, data: completion })]);
 
-    const error = await failureOf(client.chat.completions.create({ ...params, stream }));
+      const error = await failureOf(client.chat.completions.create({ ...params, stream }));
 
-    expect(String(error)).toContain('No credit');
-  });
+      expect(String(error)).toContain('No credit');
+    },
+  );
 });
 
 const wrapped = (data: object) => () => Response.json({ data, success: true });

@@ -297,7 +297,7 @@ function express(openai: OpenAI, response: ServerResponse): Promise<void> {
 }
 
 describe('a server that forwards a stream', () => {
-  test('with express, to a page', async () => {
+  test('a server forwards a stream with express to a page', async () => {
     const { openai } = setUp();
     const url = await serve((response) => express(openai, response));
     let text = '';
@@ -317,7 +317,7 @@ describe('a server that forwards a stream', () => {
     expect(completion.usage?.total_tokens).toBeGreaterThan(0);
   });
 
-  test('with express, to a page that disconnects', async () => {
+  test('a server forwards a stream with express to a page that disconnects', async () => {
     const { openai, emulator } = setUp();
     emulator.fail({ fault: { type: 'stall-events', after: 3 } });
     let failed: (error: unknown) => void;
@@ -335,7 +335,7 @@ describe('a server that forwards a stream', () => {
     await expect.poll(() => emulator.requests[0]?.disconnected).toBe(true);
   });
 
-  test('as a response of an edge function', async () => {
+  test('a server forwards a stream as a response of an edge function', async () => {
     const { openai } = setUp();
     const handler = async (request: Request): Promise<Response> => {
       const stream = openai.chat.completions.stream({
@@ -352,7 +352,7 @@ describe('a server that forwards a stream', () => {
     expect(await runner.finalContent()).toContain('"Hi"');
   });
 
-  test('as plain text', async () => {
+  test('a server forwards a stream as plain text', async () => {
     const { openai } = setUp();
     const url = await serve(async (response) => {
       const stream = await openai.chat.completions.create({

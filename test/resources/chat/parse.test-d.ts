@@ -125,19 +125,19 @@ describe('the type of a parsed response', () => {
     expectTypeOf<Parsed<'mini'>>().toEqualTypeOf<{ city: string } | null>();
   });
 
-  test('of a plain JSON Schema is the type argument, or unknown', () => {
+  test('the type of a parsed response of a plain JSON Schema is the type argument, or unknown', () => {
     expectTypeOf<Parsed<'guarded'>>().toEqualTypeOf<Place | null>();
     expectTypeOf<Parsed<'claimed'>>().toEqualTypeOf<Place | null>();
     expectTypeOf<Parsed<'plain'>>().toBeUnknown();
     expectTypeOf<Parsed<'raw'>>().toBeUnknown();
   });
 
-  test('is null without a format', () => {
+  test('the type of a parsed response is null without a format', () => {
     expectTypeOf<Parsed<'text'>>().toEqualTypeOf<null>();
     expectTypeOf<Parsed<'none'>>().toEqualTypeOf<null>();
   });
 
-  test('is inferred for streams, their events and runs', () => {
+  test('the type of a parsed response is inferred for streams, their events and runs', () => {
     expectTypeOf<Calls['streamed']>().toEqualTypeOf<ChatCompletionStream<Place>>();
     expectTypeOf<Calls['unformatted']>().toEqualTypeOf<ChatCompletionStream>();
     expectTypeOf<Calls['run']>().toEqualTypeOf<ChatCompletionRunner>();
@@ -150,7 +150,7 @@ describe('the type of a parsed response', () => {
     expectTypeOf(listen).toBeFunction();
   });
 
-  test('is unknown if parameters have only their declared type', () => {
+  test('the type of a parsed response is unknown if parameters have only their declared type', () => {
     type Message = Awaited<ReturnType<typeof parse>>['choices'][number]['message'];
 
     expectTypeOf<Message['parsed']>().toBeUnknown();
@@ -159,21 +159,21 @@ describe('the type of a parsed response', () => {
 });
 
 describe('the types of structured output', () => {
-  test('accept zod validators', () => {
+  test('the types of structured output accept zod validators', () => {
     expectTypeOf<z.ZodObject>().toExtend<StandardSchemaV1>();
     expectTypeOf<z3.ZodTypeAny>().toExtend<StandardSchemaV1>();
     expectTypeOf<mini.ZodMiniObject>().toExtend<StandardSchemaV1>();
   });
 
-  test('reject misspelled fields', () => {
+  test('the types of structured output reject misspelled fields', () => {
     expectTypeOf(misspell).toBeFunction();
   });
 
-  test('accept tools in the format of the openai package', () => {
+  test('the types of structured output accept tools in the format of the openai package', () => {
     expectTypeOf(run).toBeFunction();
   });
 
-  test("have the methods of the openai package's runners", () => {
+  test("the types of structured output have the methods of the openai package's runners", () => {
     type Completions = OpenAI['chat']['completions'];
     type Theirs = ReturnType<Completions['runTools']>;
     type Lacking = Exclude<keyof Theirs, keyof ChatCompletionStreamingRunner | `_${string}`>;

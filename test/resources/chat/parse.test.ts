@@ -84,7 +84,7 @@ describe('chat.completions.parse()', () => {
     });
   });
 
-  test('also returns the response and the request id', async () => {
+  test('returns the response and the request id too', async () => {
     const { client } = scripted([json(completion({ content: '{"city":"a","days":1}' }))]);
 
     const promise = client.chat.completions.parse({ ...ask, response_format });
@@ -347,7 +347,7 @@ describe('chat.completions.parse()', () => {
 });
 
 describe('a response that cannot be parsed', () => {
-  test('is an error with the completion, the path and a note on the charge', async () => {
+  test('a response that cannot be parsed is an error with the completion, the path and a note on the charge', async () => {
     const error = await outputError(completion({ content: '{"city":"a","days":"many"}' }));
 
     expect(error).toMatchObject({
@@ -367,7 +367,7 @@ describe('a response that cannot be parsed', () => {
     expect(error.message).toContain('it is not valid JSON');
   });
 
-  test('is an error if arguments do not match', async () => {
+  test('a response that cannot be parsed is an error if arguments do not match', async () => {
     const error = await outputError(completion(calling('find', '{"city":1,"days":1}')), {
       tools: [tool({ name: 'find', schema: Place })],
     });
@@ -375,7 +375,7 @@ describe('a response that cannot be parsed', () => {
     expect(error.message).toMatch(/^The arguments of "find" cannot be parsed: city: /);
   });
 
-  test('is an error if it was cut or filtered, with or without a format', async () => {
+  test('a response that cannot be parsed is an error if it was cut or filtered, with or without a format', async () => {
     const { client } = emulated();
     const cut = completion({ content: '{"city":"a"' }, 'length');
     const filtered = completion({ content: '' }, 'content_filter');
@@ -394,7 +394,7 @@ describe('a response that cannot be parsed', () => {
     ).rejects.toBeInstanceOf(ContentFilterFinishReasonError);
   });
 
-  test('is an error when a validator throws', async () => {
+  test('a response that cannot be parsed is an error when a validator throws', async () => {
     const boom = new Error('boom');
     const { schema } = schemaOf(
       () => {
@@ -537,7 +537,7 @@ describe('chat.completions.stream() with a format', () => {
     expect(stream.verdict).toBe('complete');
   });
 
-  test('without one parses nothing and accepts any finish reason', async () => {
+  test('chat.completions.stream() without a format parses nothing and accepts any finish reason', async () => {
     const { client } = scripted([streamed('{"city"', 'length')]);
     const partial: unknown[] = [];
 

@@ -577,7 +577,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     expect(requests).toHaveLength(0);
   });
 
-  test('with an empty list of tools makes one completion, without tools', async () => {
+  test('makes one completion without tools for an empty list of tools', async () => {
     const { client, requests } = scripted([says('Done.')]);
 
     const params = { model: 'm', messages, tools: [] };
@@ -853,7 +853,7 @@ function start(client: Gateway) {
 }
 
 describe('a forwarded streamed run', () => {
-  test('is the same run at the receiver, with the results of its tools', async () => {
+  test('a forwarded streamed run is the same run at the receiver, with the results of its tools', async () => {
     const { client } = scripted([
       wants({ name: 'find', args: '{"city":"Rome"}' }, { name: 'later' }),
       says('To Rome.'),
@@ -889,7 +889,7 @@ describe('a forwarded streamed run', () => {
     expect(new Set(objects)).toEqual(new Set(['chat.completion.chunk']));
   });
 
-  test('is truncated at the receiver if a later response was cut', async () => {
+  test('a forwarded streamed run is truncated at the receiver if a later response was cut', async () => {
     const { client } = scripted([wants({ name: 'later' }), says('Done.')]);
     const text = await new Response(start(client).toReadableStream()).text();
     const lines = text.trimEnd().split('\n');

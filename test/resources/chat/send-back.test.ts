@@ -79,7 +79,7 @@ describe('a response is sent back unchanged', () => {
     expect(await sentBy(requests[1])).toEqual({ role: 'assistant', content: '…' });
   });
 
-  test('a streamed response of thoughts and text, in parts and as plain text', async () => {
+  test('a streamed response of thoughts and text is sent back in parts and as plain text', async () => {
     const sent = await streamedBack(
       { role: 'assistant', content: [thinking] },
       { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Yes.' }] }] },
@@ -103,7 +103,7 @@ describe('a response is sent back unchanged', () => {
     });
   });
 
-  test('a signature after its thoughts, and citations after their text', async () => {
+  test('a signature after its thoughts, and citations after their text, are sent back', async () => {
     const sent = await streamedBack(
       { content: [{ type: 'thinking', thinking: 'Hm' }] },
       { content: [{ type: 'thinking', thinking: '.' }] },
@@ -121,7 +121,7 @@ describe('a response is sent back unchanged', () => {
     });
   });
 
-  test('a streamed response that begins as plain text', async () => {
+  test('a streamed response that begins as plain text is sent back', async () => {
     const sent = await streamedBack(
       { content: 'Hel' },
       { content: [{ type: 'text', text: 'lo' }] },
@@ -160,11 +160,11 @@ describe('provider fields of streamed tool calls are sent back', () => {
     },
   ];
 
-  test('by the caller', async () => {
+  test('provider fields of streamed tool calls are sent back by the caller', async () => {
     expect(await streamedBack(...pieces)).toMatchObject({ tool_calls: sent });
   });
 
-  test('by streamed runTools()', async () => {
+  test('provider fields of streamed tool calls are sent back by streamed runTools()', async () => {
     const { client, requests } = scripted([
       eventStream(chunk(pieces[0] ?? {}), chunk(pieces[1] ?? {}, 'tool_calls'), '[DONE]'),
       eventStream(chunk({ content: 'noon' }, 'stop'), '[DONE]'),
@@ -181,7 +181,7 @@ describe('provider fields of streamed tool calls are sent back', () => {
     });
   });
 
-  test('also for legacy function calls, logprobs and audio', async () => {
+  test('provider fields of legacy function calls, logprobs and audio are sent back too', async () => {
     const { client } = scripted([
       eventStream(
         chunk({ function_call: { name: 'now', ...signed }, audio: { id: 'a', format: 'wav' } }),
@@ -331,29 +331,32 @@ describe('fields that only answers have', () => {
   };
   const sent = { role: 'assistant', content: null, tool_calls: [call] };
 
-  test.each([true, false])('are not sent back by runTools(), stream: %s', async (stream) => {
-    const last = { role: 'assistant', content: 'bye' };
-    const { client, requests } = scripted(
-      stream
-        ? [
-            eventStream(chunk(message), chunk({}, 'tool_calls'), '[DONE]'),
-            eventStream(chunk(last, 'stop'), '[DONE]'),
-          ]
-        : [json(answer(message)), json(answer(last))],
-    );
-    const look = tool({ name: 'look', execute: () => 'seen' });
-    const params = { model: 'm', messages: [ask], tools: [look] };
+  test.each([true, false])(
+    'fields that only answers have are not sent back by runTools(), stream: %s',
+    async (stream) => {
+      const last = { role: 'assistant', content: 'bye' };
+      const { client, requests } = scripted(
+        stream
+          ? [
+              eventStream(chunk(message), chunk({}, 'tool_calls'), '[DONE]'),
+              eventStream(chunk(last, 'stop'), '[DONE]'),
+            ]
+          : [json(answer(message)), json(answer(last))],
+      );
+      const look = tool({ name: 'look', execute: () => 'seen' });
+      const params = { model: 'm', messages: [ask], tools: [look] };
 
-    const runner = stream
-      ? client.chat.completions.runTools({ ...params, stream })
-      : client.chat.completions.runTools(params);
-    await runner.done();
+      const runner = stream
+        ? client.chat.completions.runTools({ ...params, stream })
+        : client.chat.completions.runTools(params);
+      await runner.done();
 
-    const { messages = [] } = Object(await bodyOf(requests[1]));
-    expect(messages[1]).toEqual(sent);
-  });
+      const { messages = [] } = Object(await bodyOf(requests[1]));
+      expect(messages[1]).toEqual(sent);
+    },
+  );
 
-  test('are kept if they describe a file', async () => {
+  test('fields that only answers have are kept if they describe a file', async () => {
     const file = { type: 'file', file: { hash: 'h' } };
     const kept = { role: 'assistant', content: 'Read.', annotations: [file] };
 

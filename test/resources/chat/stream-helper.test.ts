@@ -99,7 +99,7 @@ function toolCall(index: number, id: string, name: string, text: string) {
 const token = (text: string) => ({ token: text, bytes: null, logprob: -1, top_logprobs: [] });
 
 describe('the events of a chat completion stream', () => {
-  test('report text as it grows and at the end', async () => {
+  test('the events of a chat completion stream report text as it grows and at the end', async () => {
     const stream = help(wholeAnswer);
     const events = record(stream);
 
@@ -134,7 +134,7 @@ describe('the events of a chat completion stream', () => {
     expect(eventValues('totalUsage')).toEqual([[usage]]);
   });
 
-  test('contain each chunk with its snapshot', async () => {
+  test('the events of a chat completion stream contain each chunk with its snapshot', async () => {
     const stream = help(wholeAnswer);
     const texts: (string | null | undefined)[] = [];
     stream.on('chunk', (_, snapshot) => texts.push(snapshot.choices[0]?.message.content));
@@ -145,7 +145,7 @@ describe('the events of a chat completion stream', () => {
     expect(stream.currentChatCompletionSnapshot?.choices[0]?.message.content).toBe(wholeText);
   });
 
-  test('report tool calls one after the other', async () => {
+  test('the events of a chat completion stream report tool calls one after the other', async () => {
     const stream = help(
       encode(
         chunk({ content: 'So:' }),
@@ -184,7 +184,7 @@ describe('the events of a chat completion stream', () => {
     });
   });
 
-  test('report the arguments of interleaved tool calls once, when complete', async () => {
+  test('the events of a chat completion stream report the arguments of interleaved tool calls once, when complete', async () => {
     const stream = help(
       encode(
         toolCall(0, 'c0', 'f', '{"a":'),
@@ -205,7 +205,7 @@ describe('the events of a chat completion stream', () => {
     ]);
   });
 
-  test('report refusals and log probabilities', async () => {
+  test('the events of a chat completion stream report refusals and log probabilities', async () => {
     const piece = (refusal: string, text: string) => ({
       choices: [
         {
@@ -233,7 +233,7 @@ describe('the events of a chat completion stream', () => {
     await expect(stream.finalContent()).resolves.toBeNull();
   });
 
-  test('reach listeners until they are removed, or once', async () => {
+  test('the events of a chat completion stream reach listeners until they are removed, or once', async () => {
     const stream = help(wholeAnswer);
     const always = vi.fn<(delta: string) => void>();
     const once = vi.fn<(delta: string) => void>();
@@ -264,7 +264,7 @@ describe('the events of a chat completion stream', () => {
     },
   );
 
-  test('can be awaited', async () => {
+  test('the events of a chat completion stream can be awaited', async () => {
     const stream = help(wholeAnswer);
 
     const [connected, content, done, end] = await Promise.all([
@@ -280,7 +280,7 @@ describe('the events of a chat completion stream', () => {
     expect(end).toBeUndefined();
   });
 
-  test('that cannot occur any more reject', async () => {
+  test('events of a chat completion stream that cannot occur any more reject', async () => {
     const stream = help(wholeAnswer);
 
     await expect(stream.emitted('refusal.done')).rejects.toBeInstanceOf(GatewayError);
@@ -289,7 +289,7 @@ describe('the events of a chat completion stream', () => {
 });
 
 describe('the promises of a chat completion stream', () => {
-  test('resolve with the result of the stream', async () => {
+  test('the promises of a chat completion stream resolve with the result of the stream', async () => {
     const stream = help(wholeAnswer);
 
     expect(stream.allChatCompletions()).toEqual([]);
@@ -345,7 +345,7 @@ describe('the promises of a chat completion stream', () => {
     expect(stream.errored).toBe(true);
   });
 
-  test('return the partial answer when incomplete streams are allowed', async () => {
+  test('the promises of a chat completion stream return the partial answer when incomplete streams are allowed', async () => {
     const watched = watchedContext({ onTruncated: 'allow' });
     const stream = help(encode(chunk({ content: 'a' }), '[DONE]'), watched);
     const done = stream.emitted('content.done');
@@ -355,7 +355,7 @@ describe('the promises of a chat completion stream', () => {
     expect(stream.verdict).toBe('no_finish_reason');
   });
 
-  test('reject if the request fails', async () => {
+  test('the promises of a chat completion stream reject if the request fails', async () => {
     const failure = new InvalidInputError('messages', 'is empty.');
     const rejected = open(() => Promise.reject(failure));
     const thrown = open(() => {
@@ -376,7 +376,7 @@ describe('the promises of a chat completion stream', () => {
     await new Promise<void>((resolve) => setImmediate(resolve));
   });
 
-  test('of a message reject without a choice', async () => {
+  test('the promises of a message reject without a choice', async () => {
     const watched = watchedContext({ onTruncated: 'allow' });
     const stream = help(encode({ id: 'x', choices: [] }), watched);
 
@@ -429,7 +429,7 @@ describe('aborting a chat completion stream', () => {
     expect(stream.controller.signal.aborted).toBe(true);
   });
 
-  test('after the end has no effect', async () => {
+  test('aborting a chat completion stream after the end has no effect', async () => {
     const stream = help(wholeAnswer);
     await stream.done();
 
@@ -440,14 +440,14 @@ describe('aborting a chat completion stream', () => {
 });
 
 describe('the chunks of a chat completion stream', () => {
-  test('can be iterated', async () => {
+  test('the chunks of a chat completion stream can be iterated', async () => {
     const { items, error } = await readAll(help(wholeAnswer));
 
     expect(error).toBeUndefined();
     expect(items.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe(wholeText);
   });
 
-  test('can be forwarded and read', async () => {
+  test('the chunks of a chat completion stream can be forwarded and read', async () => {
     const readable = help(wholeAnswer).toReadableStream();
 
     const copy = ChatCompletionStream.fromReadableStream(readable);
@@ -469,7 +469,7 @@ describe('the chunks of a chat completion stream', () => {
     await expect(copy.finalContent()).rejects.toBeInstanceOf(StreamTruncatedError);
   });
 
-  test('reject at the receiver if they fail here', async () => {
+  test('the chunks of a chat completion stream reject at the receiver if they fail here', async () => {
     const readable = help(encode(chunk({ content: 'a' }), { error: 'no' })).toReadableStream();
 
     const copy = ChatCompletionStream.fromReadableStream(readable);

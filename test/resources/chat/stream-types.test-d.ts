@@ -41,14 +41,14 @@ function read(completion: ChatCompletion, chunk: ChatCompletionChunk) {
 }
 
 describe('the types of chat completions', () => {
-  test('accept code for the openai package', () => {
+  test('the types of chat completions accept code for the openai package', () => {
     expectTypeOf<TheirMessageParam>().toExtend<ChatCompletionMessageParam>();
     expectTypeOf<TheirTool>().toExtend<ChatCompletionTool>();
     expectTypeOf<TheirParams>().toExtend<ChatCompletionCreateParamsNonStreaming>();
     expectTypeOf<TheirStreamingParams>().toExtend<ChatCompletionCreateParamsStreaming>();
   });
 
-  test('return what code for the openai package reads', () => {
+  test('the types of chat completions return what code for the openai package reads', () => {
     type Read = ReturnType<typeof read>;
     expectTypeOf<Read['content']>().toEqualTypeOf<string | null | undefined>();
     expectTypeOf<Read['name']>().toEqualTypeOf<string | undefined>();
@@ -64,7 +64,7 @@ describe('the types of chat completions', () => {
     expectTypeOf<Message>().toExtend<ChatCompletionMessageParam>();
   });
 
-  test('reject misspelled fields', () => {
+  test('the types of chat completions reject misspelled fields', () => {
     const params: ChatCompletionCreateParamsNonStreaming = {
       model: 'm',
       messages: [{ role: 'user', content: 'Hi' }],
@@ -91,7 +91,7 @@ function listen(stream: ChatCompletionStream) {
 }
 
 describe('the types of streams', () => {
-  test('know their final response', () => {
+  test('the types of streams know their final response', () => {
     expectTypeOf<Stream<ChatCompletionChunk>['partial']>().toEqualTypeOf<
       ChatCompletion | undefined
     >();
@@ -107,14 +107,14 @@ describe('the types of streams', () => {
     expectTypeOf<Stream<{ type: string }>['partial']>().toBeUnknown();
   });
 
-  test('pass the right arguments to listeners', () => {
+  test('the types of streams pass the right arguments to listeners', () => {
     expectTypeOf(listen).toBeFunction();
     expectTypeOf<ReturnType<ChatCompletionStream['finalContent']>>().toEqualTypeOf<
       Promise<string | null>
     >();
   });
 
-  test('have the methods and events of the openai package', () => {
+  test('the types of streams have the methods and events of the openai package', () => {
     type Theirs = ReturnType<OpenAI['chat']['completions']['stream']>;
     type Lacking = Exclude<keyof Theirs, keyof ChatCompletionStream | `_${string}`>;
 
@@ -123,7 +123,7 @@ describe('the types of streams', () => {
 });
 
 describe('the types of content generation', () => {
-  test('accept contents as text, one turn or a list', () => {
+  test('the types of content generation accept contents as text, one turn or a list', () => {
     expectTypeOf<'Hi'>().toExtend<GenerateContentParams['contents']>();
     expectTypeOf<{ parts: { text: string }[] }>().toExtend<GenerateContentParams['contents']>();
     expectTypeOf<['Hi', { role: 'model'; parts: [{ text: 'a' }] }]>().toExtend<

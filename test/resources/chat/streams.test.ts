@@ -36,7 +36,7 @@ describe('chat.completions.create() with a stream', () => {
     ['in small pieces with CR', { streamChunkBytes: 3, lineEnding: 'cr' }],
     ['with content in parts', { chatContent: 'parts' }],
     ['as JSON', { chatMode: 'always-json' }],
-  ])('is read %s', async (_, quirks) => {
+  ])('a chat completion stream is read %s', async (_, quirks) => {
     const { client } = emulated({}, { quirks });
 
     const stream = await client.chat.completions.create({ model, messages, stream: true });
@@ -117,7 +117,7 @@ describe('chat.completions.create() with a stream', () => {
     expect(stream.verdict).toBe('complete');
   });
 
-  test('is retried before its first byte, and never after it', async () => {
+  test('a chat completion stream is retried before its first byte, and never after it', async () => {
     const { client, emulator } = emulated({ maxRetries: 1 });
     emulator.fail({ fault: { type: 'error', status: 503 }, times: 1 });
 
@@ -315,7 +315,7 @@ describe('partial: false', () => {
     expect(streams[1]?.usage).toMatchObject(usage);
   });
 
-  test('does not affect stream() and a response that arrives as events', async () => {
+  test('partial: false does not affect stream() and a response that arrives as events', async () => {
     const { client } = scripted([eventStream(chunk({ content: 'Tea' }), ...end)], {
       partial: false,
     });

@@ -76,7 +76,7 @@ const read = (completion: ChatCompletion | undefined) =>
 
 describe.each(Object.entries(ways))('a tool call read by %s', (_, complete) => {
   test.each(['tool_calls', 'stop', 'function_call', 'tool_use', 'end_turn', 'STOP'])(
-    'has empty arguments if it has none and the model finished with %s',
+    'a tool call has empty arguments if it has none and the model finished with %s',
     async (finish) => {
       expect(read(await complete(finish, ''))).toEqual([['{}']]);
       expect(read(await complete(finish, ' '))).toEqual([['{}']]);
@@ -93,14 +93,14 @@ describe.each(Object.entries(ways))('a tool call read by %s', (_, complete) => {
   );
 
   test.each(['{"a', '{"n":1,"t":"lo', '{"a":[1,', '{"a":tru'])(
-    'is marked if a server says that the model finished, but %s is cut',
+    'a tool call is marked if a server says that the model finished, but %s is cut',
     async (text) => {
       expect(read(await complete('tool_calls', '{}', text))).toEqual([['{}'], [text, true]]);
     },
   );
 
   test.each(['{a:1}', 'Rome', '{"a":1}}', '[1]', '7'])(
-    'is not marked if the model finished with %s, which is not cut',
+    'a tool call is not marked if the model finished with %s, which is not cut',
     async (text) => {
       expect(read(await complete('tool_calls', text))).toEqual([[text]]);
     },
@@ -145,7 +145,7 @@ test.each([
 );
 
 describe('an unfinished tool call', () => {
-  test("without arguments has '' in a whole response", async () => {
+  test("an unfinished tool call without arguments has '' in a whole response", async () => {
     for (const text of [undefined, null]) {
       const { client } = scripted([json(completionWith('length', toolCall('c0', text)))]);
       expect(read(await client.chat.completions.create(params))).toEqual([['', true]]);
@@ -168,7 +168,7 @@ describe('an unfinished tool call', () => {
     expect(execute).not.toHaveBeenCalled();
   });
 
-  test('of a whole response in place of events whose finish reason is null is not run', async () => {
+  test('an unfinished tool call of a whole response in place of events whose finish reason is null is not run', async () => {
     const answer = json(completionWith(null, toolCall('c0', '')));
     for (const name of ['the helper', 'a whole answer in place of events']) {
       const { client } = scripted([answer]);
@@ -192,7 +192,7 @@ describe('an unfinished tool call', () => {
     expect(execute).not.toHaveBeenCalled();
   });
 
-  test('of a custom tool is marked too', async () => {
+  test('an unfinished call of a custom tool is marked too', async () => {
     const custom = { id: 'c0', type: 'custom', custom: { name: 'shell', input: 'rm -rf /tm' } };
     const { client } = scripted([
       json(completionWith('length', custom)),
@@ -205,7 +205,7 @@ describe('an unfinished tool call', () => {
     ]);
   });
 
-  test('of the legacy format keeps the received arguments', async () => {
+  test('an unfinished call of the legacy format keeps the received arguments', async () => {
     const called = chunk({ function_call: { name: 'purge', arguments: '' } });
     const { client } = scripted([
       eventStream(called, chunk({}, 'length')),
@@ -220,7 +220,7 @@ describe('an unfinished tool call', () => {
     expect(await final()).toBe('{}');
   });
 
-  test('is complete if the response continues and finishes it', async () => {
+  test('an unfinished tool call is complete if the response continues and finishes it', async () => {
     const { client } = scripted([
       eventStream(
         callChunk('{"a":'),
@@ -253,7 +253,7 @@ describe('an unfinished tool call', () => {
     expect(seen).toEqual([0, 1]);
   });
 
-  test('is not run by runTools()', async () => {
+  test('an unfinished tool call is not run by runTools()', async () => {
     const execute = vi.fn();
     const tools = [tool({ name: 'purge', execute })];
     const { client } = scripted([
@@ -271,7 +271,7 @@ describe('an unfinished tool call', () => {
     expect(execute).not.toHaveBeenCalled();
   });
 
-  test('is sent back without its mark', async () => {
+  test('an unfinished tool call is sent back without its mark', async () => {
     const { client, requests } = scripted([json(completionWith('length', toolCall('c0', '')))]);
     const { choices } = await client.chat.completions.create(params);
     const [choice] = choices;
@@ -296,7 +296,7 @@ const spoken = [
 ];
 
 describe('tool calls without a finish reason', () => {
-  test('are complete with whole arguments and a terminator', async () => {
+  test('tool calls without a finish reason are complete with whole arguments and a terminator', async () => {
     const { client } = scripted([eventStream(...spoken, usageChunk, '[DONE]')]);
 
     const loop = await readStream(
@@ -312,7 +312,7 @@ describe('tool calls without a finish reason', () => {
     }
   });
 
-  test('are run by runTools()', async () => {
+  test('tool calls without a finish reason are run by runTools()', async () => {
     const execute = vi.fn(() => 'sunny');
     const tools = [tool({ name: 'purge', execute })];
     const { client, requests } = scripted([
@@ -344,14 +344,14 @@ describe('tool calls without a finish reason', () => {
       'a custom tool',
       [chunk({ tool_calls: [{ index: 0, id: 'c', custom: { name: 'f', input: '{}' } }] }), ...end],
     ],
-  ])('are not complete with %s', async (_, events) => {
+  ])('tool calls without a finish reason are not complete with %s', async (_, events) => {
     const { error, verdict } = await readStream(openChat(encode(...events)));
 
     expect(error).toBeInstanceOf(StreamTruncatedError);
     expect(verdict).not.toBe('complete');
   });
 
-  test("are not complete after the remains of a provider's error", async () => {
+  test("tool calls without a finish reason are not complete after the remains of a provider's error", async () => {
     const hollow = { id: '', object: '', created: 0, model: '', choices: null, usage: null };
 
     const { error } = await readStream(openChat(encode(...spoken, hollow, '[DONE]')));

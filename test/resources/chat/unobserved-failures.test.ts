@@ -41,11 +41,11 @@ describe('a failure of stream() is logged', () => {
         helper.on('error', ignore).off('error', ignore);
       },
     ],
-  ])('if %s', async (_, use) => {
+  ])('a failure of stream() is logged if %s', async (_, use) => {
     expect(await collectWarnings(use)).toEqual([warning]);
   });
 
-  test('if a run of tools has no listener', async () => {
+  test('a failure of stream() is logged if a run of tools has no listener', async () => {
     const warn = vi.fn<(...line: unknown[]) => void>();
     const logger = { error: warn, warn, info: warn, debug: () => {} };
     const options = { maxRetries: 0, logLevel: 'warn', logger } as const;
@@ -57,7 +57,7 @@ describe('a failure of stream() is logged', () => {
     expect(warn.mock.calls).toEqual([warning]);
   });
 
-  test('on the console without a client', async () => {
+  test('a failure of stream() is logged on the console without a client', async () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     const lines = new Blob(['{"choices":[{"index":0,"delta":{"content":"Hel"}}]}\n']).stream();
 
@@ -90,7 +90,7 @@ describe('a failure of stream() is not logged', () => {
     ['its events are read', (helper) => helper.events('chunk').next().catch(ignore)],
     ['its chunks go on as lines', (helper) => helper.toReadableStream()],
     ['it was aborted', (helper) => helper.abort()],
-  ])('if %s', async (_, use) => {
+  ])('a failure of stream() is not logged if %s', async (_, use) => {
     expect(await collectWarnings(use)).toEqual([]);
   });
 });

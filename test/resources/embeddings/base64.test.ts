@@ -103,7 +103,7 @@ describe('embeddings.create() without encoding_format', () => {
     ]);
   });
 
-  test('is charged once if the provider rejects base64', async () => {
+  test('embeddings.create() without encoding_format is charged once if the provider rejects base64', async () => {
     const { client, emulator } = emulated();
     const message = 'encoding_format base64 is not supported';
     emulator.fail({ fault: { type: 'error', status: 400, message } });
@@ -119,13 +119,16 @@ describe('embeddings.create() without encoding_format', () => {
     ['another rejection', json({ error: { message: 'The model does not exist' } }, 404)],
     ['an error of another parameter', json({ error: { message: 'input is too long' } }, 400)],
     ['a failure that may have been charged', json({ error: { message: 'base64 failed' } }, 500)],
-  ])('is not sent again after %s', async (_, response) => {
-    const { client, requests } = scripted([response, numbers], { maxRetries: 0 });
+  ])(
+    'embeddings.create() without encoding_format is not sent again after %s',
+    async (_, response) => {
+      const { client, requests } = scripted([response, numbers], { maxRetries: 0 });
 
-    await failureOf(client.embeddings.create({ model, input: 'a' }));
+      await failureOf(client.embeddings.create({ model, input: 'a' }));
 
-    expect(requests).toHaveLength(1);
-  });
+      expect(requests).toHaveLength(1);
+    },
+  );
 
   test('sends the second request with an id and a key of its own, within the same time limit', async () => {
     const { client, requests } = scripted([slowRefusal, stuck], {

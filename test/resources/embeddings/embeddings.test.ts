@@ -209,7 +209,7 @@ describe('a broken vector', () => {
     });
   });
 
-  test('is an error of the AI SDK, whose cause has the good ones', async () => {
+  test('a broken vector is an error of the AI SDK, whose cause has the good ones', async () => {
     const { client } = scripted([json(answerWith([0.5], [null]))]);
 
     const embedder = createModelGateway({ client }).embeddingModel(model);
@@ -271,7 +271,7 @@ describe('text that is not base64 floats is kept as received', () => {
     expect(data[0]?.embedding).toBe(wire);
   });
 
-  test('if another format was requested, without drift', async () => {
+  test('text that is not base64 floats is kept if another format was requested, without drift', async () => {
     const wire = base64([0.5]);
     const { client, drifts } = scripted([json(answerWith(wire))]);
 
@@ -292,7 +292,7 @@ describe('text that is not base64 floats is kept as received', () => {
     expect(data[0]?.embedding).toEqual([0.5, 1, 2]);
   });
 
-  test('but is an error for createMany()', async () => {
+  test('text that is not base64 floats is an error for createMany()', async () => {
     const { client } = scripted([json(answerWith(bytes(1, 2, 3, 4)))]);
 
     const many = client.embeddings.createMany({ model, input: ['a'], dimensions: 4 });
@@ -353,7 +353,7 @@ describe('the number of vectors', () => {
     expect(response.missing).toBeUndefined();
   });
 
-  test('with validation: "strict" a wrong count is an error with the vectors', async () => {
+  test('a wrong number of vectors is an error with the vectors, with validation: "strict"', async () => {
     const { client } = scripted([json(answerWith([0.5]))], { validation: 'strict' });
 
     const error = await failureOf(client.embeddings.create({ model, input: ['a', 'b'] }));
@@ -477,7 +477,7 @@ test('decodes 256 base64 vectors of 3,072 numbers', async () => {
 describe("with the runtime's fetch", () => {
   const { client, emulator } = intercepted();
 
-  test('both paths work', async () => {
+  test('both paths of vectors work', async () => {
     emulator.quirks.enginePath = 'embeddings';
     const general = await client.embeddings.create({ model, input: 'a' });
     const engine = await client.embeddings.createForEngine({ model, input: 'a' });

@@ -10,7 +10,7 @@ const item = fc.record(
 const answer = fc.record({ data: fc.array(item), usage: fc.object(), embedding: vector });
 
 describe('the text of a response with vectors', () => {
-  test('is read as JSON.parse() reads it, whatever it contains', () => {
+  test('the text of a response with vectors is read as JSON.parse() reads it, whatever it contains', () => {
     fc.assert(
       fc.property(fc.oneof(answer, fc.jsonValue()), fc.nat(2), (value, space) => {
         const text = JSON.stringify(value, null, space);
@@ -19,7 +19,7 @@ describe('the text of a response with vectors', () => {
     );
   });
 
-  test('is invalid wherever JSON.parse() rejects it', () => {
+  test('the text of a response with vectors is invalid wherever JSON.parse() rejects it', () => {
     const text = JSON.stringify({ data: [{ embedding: 'AAAA', index: 0 }, { embedding: 'BBBB' }] });
     for (let length = 0; length < text.length; length++) {
       expect(() => parseEmbeddings(text.slice(0, length))).toThrow(SyntaxError);
@@ -36,7 +36,7 @@ describe('the text of a response with vectors', () => {
       'in the text of another field',
       String.raw`{"data":[{"a":"\"embedding\":\"x\"","embedding":"B"}]}`,
     ],
-  ])('may contain a vector %s', (_place, text) => {
+  ])('the text of a response with vectors may contain a vector %s', (_place, text) => {
     expect(parseEmbeddings(text)).toEqual(JSON.parse(text));
   });
 });

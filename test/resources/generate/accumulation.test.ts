@@ -59,14 +59,17 @@ const cited = (index: number) => ({
 });
 
 describe('citations', () => {
-  test.each(['citationSources', 'citations'])('of all chunks are kept (%s)', async (name) => {
-    const all = Array.from({ length: 10 }, (_, index) => cite(index));
-    await expect(addCitations(...all.map((one) => ({ [name]: [one] })))).resolves.toEqual({
-      [name]: all,
-    });
-  });
+  test.each(['citationSources', 'citations'])(
+    'citations of all chunks are kept (%s)',
+    async (name) => {
+      const all = Array.from({ length: 10 }, (_, index) => cite(index));
+      await expect(addCitations(...all.map((one) => ({ [name]: [one] })))).resolves.toEqual({
+        [name]: all,
+      });
+    },
+  );
 
-  test('that are repeated are kept once', async () => {
+  test('repeated citations are kept once', async () => {
     const found = await addCitations(
       { citationSources: [cite(0)] },
       { citationSources: [cite(0), cite(1)] },
@@ -77,7 +80,7 @@ describe('citations', () => {
     expect(found).toEqual({ citationSources: [cite(0), cite(1), cite(2)], note: 'last' });
   });
 
-  test('stay with their candidate', async () => {
+  test('citations stay with their candidate', async () => {
     const { partial } = await readStream(open(encode({ candidates: [cited(0), cited(1)] })));
     expect(partial?.candidates?.map(({ citationMetadata }) => citationMetadata)).toEqual([
       { citationSources: [cite(0)] },
@@ -85,7 +88,7 @@ describe('citations', () => {
     ]);
   });
 
-  test('of a yielded chunk stay its own', async () => {
+  test('citations of a yielded chunk stay its own', async () => {
     const text = encode(
       {
         candidates: [{ content: { parts: [{ text: 'a' }] }, citationMetadata: { citations: [1] } }],
@@ -120,7 +123,7 @@ describe('a streamed generation', () => {
     ['a list in one event', `data: [${answer.match(/\{.*\}/g)?.join(',') ?? ''}]\n\n`],
     ['a list in place of events', `[${answer.match(/\{.*\}/g)?.join(',\n') ?? ''}]`],
     ['the answer in place of events', JSON.stringify(piece([{ text: 'Grüße 🌍' }], 'STOP'))],
-  ])('is complete with %s', async (_, text) => {
+  ])('a streamed generation is complete with %s', async (_, text) => {
     for (const size of [3, 65_536]) {
       const result = await readStream(open(text, size));
 
@@ -148,7 +151,7 @@ describe('a streamed generation', () => {
     }
   });
 
-  test('is complete when the prompt was blocked', async () => {
+  test('a streamed generation is complete when the prompt was blocked', async () => {
     const blocked = { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: counts };
 
     const { items, verdict, error } = await readStream(open(encode(blocked)));
@@ -233,7 +236,7 @@ const pieceFor = (index: number, said: string, finishReason?: string) => ({
 });
 
 describe('a candidate that continues after a finish reason', () => {
-  test('is complete with the last finish reason', async () => {
+  test('a candidate that continues after a finish reason is complete with the last finish reason', async () => {
     const { verdict, partial, error } = await readStream(open(encode(...ranCode)));
 
     expect(error).toBeUndefined();
@@ -242,7 +245,7 @@ describe('a candidate that continues after a finish reason', () => {
     expect(partial?.candidates?.[0]?.finishReason).toBe('STOP');
   });
 
-  test('is truncated if it is cut after more content', async () => {
+  test('a candidate that continues after a finish reason is truncated if it is cut after more content', async () => {
     const { verdict, partial, error } = await readStream(open(encode(...ranCode.slice(0, 3))));
 
     expect(error).toBeInstanceOf(StreamTruncatedError);
@@ -269,7 +272,7 @@ describe('a candidate that continues after a finish reason', () => {
     expect(verdict).toBe('complete');
   });
 
-  test('does not affect other candidates', async () => {
+  test('a candidate that continues after a finish reason does not affect other candidates', async () => {
     const cut = [pieceFor(0, 'a', 'STOP'), pieceFor(1, 'b', 'STOP'), pieceFor(0, 'A')];
 
     expect((await readStream(open(encode(...cut)))).verdict).toBe('no_terminator');
@@ -347,19 +350,22 @@ describe('a generation in place of a stream', () => {
       body: `${unfinished}\n${unfinished}\n`,
       type: 'application/x-ndjson',
     },
-  ])('is not complete without a finish reason: $name', async ({ body, type }) => {
-    const { client } = scripted([() => new Response(body, labelled(type))]);
+  ])(
+    'a generation in place of a stream is not complete without a finish reason: $name',
+    async ({ body, type }) => {
+      const { client } = scripted([() => new Response(body, labelled(type))]);
 
-    const result = await readStream(
-      await client.generate.contentStream({ model: 'm', contents: 'Hi' }),
-    );
+      const result = await readStream(
+        await client.generate.contentStream({ model: 'm', contents: 'Hi' }),
+      );
 
-    expect(result.error).toBeInstanceOf(StreamTruncatedError);
-    expect(result).toMatchObject({
-      verdict: 'no_terminator',
-      partial: { text: expect.stringContaining('Hi') },
-    });
-  });
+      expect(result.error).toBeInstanceOf(StreamTruncatedError);
+      expect(result).toMatchObject({
+        verdict: 'no_terminator',
+        partial: { text: expect.stringContaining('Hi') },
+      });
+    },
+  );
 
   test.each([
     ['a finish reason', piece([{ text: 'Hi' }], 'STOP')],
@@ -368,7 +374,7 @@ describe('a generation in place of a stream', () => {
       { candidates: [{ content: { parts: [{ text: 'Hi' }] }, finish_reason: 'STOP' }] },
     ],
     ['a block reason', { promptFeedback: { blockReason: 'SAFETY' } }],
-  ])('is complete with %s', async (_, generation) => {
+  ])('a generation in place of a stream is complete with %s', async (_, generation) => {
     for (const type of ['application/json', 'text/event-stream']) {
       const { client } = scripted([() => new Response(JSON.stringify(generation), labelled(type))]);
 
@@ -382,7 +388,7 @@ describe('a generation in place of a stream', () => {
 });
 
 describe('the parts of a streamed generation', () => {
-  test('are joined when they are text of the same kind', async () => {
+  test('parts are joined when they are text of the same kind', async () => {
     const parts = await addParts(
       [{ text: 'Let me ', thought: true }],
       [{ text: 'see.', thought: true }, { text: 'Hel' }],
@@ -399,7 +405,7 @@ describe('the parts of a streamed generation', () => {
     ]);
   });
 
-  test('with a signature stay unchanged, also without text', async () => {
+  test('parts with a signature stay unchanged, also without text', async () => {
     const parts = await addParts(
       [{ text: '4' }],
       [{ text: '2', thoughtSignature: 's1' }],
@@ -415,7 +421,7 @@ describe('the parts of a streamed generation', () => {
     ]);
   });
 
-  test('that are complete function calls stay separate', async () => {
+  test('parts that are complete function calls stay separate', async () => {
     const parts = await addParts(
       [{ functionCall: { name: 'f', args: { a: 1 } } }, { functionCall: { name: 'f', args: {} } }],
       [{ functionCall: { name: 'g' } }],
@@ -428,7 +434,7 @@ describe('the parts of a streamed generation', () => {
     ]);
   });
 
-  test('that are fragments of function calls are joined', async () => {
+  test('parts that are fragments of function calls are joined', async () => {
     const parts = await addParts(
       [{ functionCall: { name: 'book', willContinue: true }, thoughtSignature: 's' }],
       more(text('$.stops[0].city', 'Bos', true)),
@@ -461,7 +467,7 @@ describe('the parts of a streamed generation', () => {
     expect({}).not.toHaveProperty('polluted');
   });
 
-  test('that are fragments of several function calls are matched by id', async () => {
+  test('parts that are fragments of several function calls are matched by id', async () => {
     const parts = await addParts(
       [
         { functionCall: { id: 'a', name: 'f', willContinue: true } },

@@ -155,7 +155,7 @@ describe('the request of a generation', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test('has the escaped model in the path only, and no extra fields', async () => {
+  test('the request of a generation has the escaped model in the path only, and no extra fields', async () => {
     const { client, requests } = scripted([json(answer)]);
 
     await client.generate.content({ model: 'models/a b', contents: 'x' });

@@ -315,7 +315,7 @@ describe.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL'])(
       expect(requests).toHaveLength(2);
     });
 
-    test('is a response of content()', async () => {
+    test('a response of content() has the finish reason', async () => {
       const { client } = emulated({}, { quirks: { generateFinishReason } });
 
       const response = await client.generate.content({ model: 'm-flash', contents: 'Hi' });
@@ -354,7 +354,7 @@ describe('the schema of a function', () => {
       { type: 'array', items: { type: 'integer', minimum: 0 } },
     ],
     [{ anyOf: [{ type: 'string', enum: ['a'] }] }, { anyOf: [{ type: 'string', enum: ['a'] }] }],
-  ])("is %j in Google's format", (schema, google) => {
+  ])("the schema of a function is %j in Google's format", (schema, google) => {
     expect(toGoogleSchema(schema)).toEqual(google);
   });
 

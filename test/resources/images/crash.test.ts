@@ -15,7 +15,7 @@ describe('kill -9', () => {
   });
 
   test(
-    'between any two steps loses no image task and charges none twice',
+    'kill -9 between any two steps loses no image task and charges none twice',
     { timeout: 120_000 },
     async () => {
       const steps = someOf(Array.from({ length: 12 }, (_, index) => 1 + index * 3));

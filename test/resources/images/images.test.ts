@@ -160,29 +160,32 @@ describe('images are charged once', () => {
     { name: 'no answer at all', fault: { type: 'hang', charged: true }, charges: 1 },
   ];
 
-  test.each(lost)('one request after $name', async ({ fault, charges }) => {
-    for (const operation of ['images.generate', 'images.edit'] as const) {
-      const { client, emulator } = emulated({ timeout: 60_000 });
-      emulator.fail({ fault, times: 5 });
-      const call =
-        operation === 'images.generate'
-          ? client.images.generate({ model, prompt })
-          : client.images.edit({ model, prompt, image: png });
+  test.each(lost)(
+    'images are charged once, with one request after $name',
+    async ({ fault, charges }) => {
+      for (const operation of ['images.generate', 'images.edit'] as const) {
+        const { client, emulator } = emulated({ timeout: 60_000 });
+        emulator.fail({ fault, times: 5 });
+        const call =
+          operation === 'images.generate'
+            ? client.images.generate({ model, prompt })
+            : client.images.edit({ model, prompt, image: png });
 
-      const failed = failureOf(call);
-      // A form is read in real time, which has to end before the timeout.
-      await expect
-        .poll(() => [emulator.requests.length, emulator.charges.length])
-        .toEqual([1, charges]);
-      await vi.advanceTimersByTimeAsync(120_000);
+        const failed = failureOf(call);
+        // A form is read in real time, which has to end before the timeout.
+        await expect
+          .poll(() => [emulator.requests.length, emulator.charges.length])
+          .toEqual([1, charges]);
+        await vi.advanceTimersByTimeAsync(120_000);
 
-      const error = await failed;
-      expect(error).toBeInstanceOf(APIError);
-      expect(error).toMatchObject({ outcome: 'unknown' });
-      expect(emulator.requests).toHaveLength(1);
-      expect(emulator.charges).toHaveLength(charges);
-    }
-  });
+        const error = await failed;
+        expect(error).toBeInstanceOf(APIError);
+        expect(error).toMatchObject({ outcome: 'unknown' });
+        expect(emulator.requests).toHaveLength(1);
+        expect(emulator.charges).toHaveLength(charges);
+      }
+    },
+  );
 
   test('a refused connection is retried, because nothing was sent', async () => {
     const { client, requests } = scripted([refused, json({ created: 1, data: [{ url }] })]);
@@ -302,7 +305,7 @@ describe('images.edit() with files', () => {
     });
   });
 
-  test.each([undefined, null])('without a model (%s) the gateway decides', async (none) => {
+  test.each([undefined, null])('the gateway decides without a model (%s)', async (none) => {
     const { client, emulator } = emulated();
     const calls = [
       client.images.generate({ model: none, prompt }),
@@ -621,7 +624,7 @@ describe("with the runtime's fetch", () => {
     expect(emulator.requests[1]?.body).toMatchObject({ files: [{ filename: 'image.png' }] });
   });
 
-  test('is not sent again after a lost connection', async () => {
+  test('an image request is not sent again after a lost connection', async () => {
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' } });
 
     await expect(client.images.generate({ model, prompt })).rejects.toMatchObject({

@@ -124,7 +124,7 @@ describe.each(places)('an image at %s', (_, body) => {
   const isURL = !JSON.stringify(body).includes(base64);
   const image = isURL ? { url } : { b64_json: base64 };
 
-  test('is in data of the response', async () => {
+  test('an image is in data of the response', async () => {
     const { client, drifts, requests } = scripted([json(body)]);
 
     const { data } = await client.images.generate(order);
@@ -134,13 +134,13 @@ describe.each(places)('an image at %s', (_, body) => {
     expect(drifts).toEqual([]);
   });
 
-  test('is in data of an edit', async () => {
+  test('an image is in data of an edit', async () => {
     const { client } = scripted([json(body)]);
 
     expect((await client.images.edit({ ...order, image: other })).data).toMatchObject([image]);
   });
 
-  test('is an event', async () => {
+  test('an image is an event', async () => {
     const { client } = scripted([json(body)]);
 
     const events = await collect(await client.images.generate({ ...order, stream: true }));
@@ -148,7 +148,7 @@ describe.each(places)('an image at %s', (_, body) => {
     expect(events).toMatchObject([{ type: 'image_generation.completed', ...image }]);
   });
 
-  test('is the result of a task', async () => {
+  test('an image is the result of a task', async () => {
     const { client } = scripted([
       json({ task_id: 'task_1', status: 'queued' }),
       json({ task_id: 'task_1', status: 'completed', result: body }),
@@ -275,7 +275,7 @@ describe('a stream of image.generation.result', () => {
     data: [{ b64_json: base64 }, { url }],
   };
 
-  test('is a completed event for each image', async () => {
+  test('a stream of image.generation.result is a completed event for each image', async () => {
     const { client } = scripted([
       eventStream({ object: 'image.generation.chunk' }, result, '[DONE]'),
     ]);
@@ -288,7 +288,7 @@ describe('a stream of image.generation.result', () => {
     ]);
   });
 
-  test('is a whole response if no stream was requested', async () => {
+  test('a stream of image.generation.result is a whole response if no stream was requested', async () => {
     const { client } = scripted([eventStream(result, '[DONE]')]);
 
     const response = await client.images.generate(order);
@@ -307,7 +307,7 @@ describe('a stream of image.generation.result', () => {
     expect(String(error)).toContain('without an image');
   });
 
-  test('is truncated if it is cut, in words that fit images', async () => {
+  test('a stream of image.generation.result is truncated if it is cut, in words that fit images', async () => {
     const partial = { type: 'image_generation.partial_image', b64_json: base64 };
     const { client } = scripted([eventStream(partial)]);
 

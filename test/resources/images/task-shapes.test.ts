@@ -73,7 +73,7 @@ describe.each(found)('a response with a task as "%s"', (shape) => {
     expect(count().posts).toBe(1);
   });
 
-  test('can be awaited by its handle in another client', async () => {
+  test('a task in a response can be awaited by its handle in another client', async () => {
     const { client, emulator } = emulatedTasks(shape, { imageTaskTime: 60_000 });
     const end = await settle(client.images.generate(order, { taskTimeout: 5_000 }));
     const { ref } = Object(end).error;

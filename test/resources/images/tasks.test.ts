@@ -447,7 +447,7 @@ describe('the wait for an image task', () => {
     expect(times).toEqual([2_000, 9_000]);
   });
 
-  test('is not limited by timeout', async () => {
+  test('the wait for an image task is not limited by timeout', async () => {
     let polls = 0;
     const { client } = submittedAs(task, () => {
       polls += 1;

@@ -123,7 +123,7 @@ describe('text', () => {
     expect({}).not.toHaveProperty('content');
   });
 
-  test('of several items is in the order of their indexes', () => {
+  test('text of several items is in the order of their indexes', () => {
     const response = assemble([
       text('b', { output_index: 1, content_index: 1 }),
       text('a', { output_index: 0 }),
@@ -132,7 +132,7 @@ describe('text', () => {
     expect(response?.output_text).toBe('aBb');
   });
 
-  test('does not contain reasoning', () => {
+  test('text does not contain reasoning', () => {
     const response = assemble([
       { type: 'response.reasoning_text.delta', delta: 'so', output_index: 0 },
       { type: 'response.reasoning_summary_text.delta', delta: 'sum', output_index: 0 },
@@ -150,7 +150,7 @@ describe('text', () => {
     ]);
   });
 
-  test('has its annotations', () => {
+  test('text has its annotations', () => {
     const annotation = { type: 'url_citation', url: 'https://example.com' };
     const added = { type: 'response.output_text.annotation.added', annotation };
     const response = assemble([text('Hi'), added, added]);
@@ -161,7 +161,7 @@ describe('text', () => {
 });
 
 describe('calls', () => {
-  test('with one call id are several calls', () => {
+  test('calls with one call id are several calls', () => {
     const [first, second] = ['Paris', 'Rome'].map((city, index) =>
       call('look', { id: `fc_${index}`, call_id: 'x', arguments: JSON.stringify({ city }) }),
     );
@@ -246,7 +246,7 @@ describe('calls', () => {
     ]);
   });
 
-  test('without their items have their arguments, and the name of the last event', () => {
+  test('calls without their items have their arguments, and the name of the last event', () => {
     const response = assemble([
       args('{"a"', { item_id: 'a' }),
       args('{"b"', { item_id: 'b' }),
@@ -259,7 +259,7 @@ describe('calls', () => {
     ]);
   });
 
-  test('of other tools have their input and code', () => {
+  test('calls of other tools have their input and code', () => {
     const response = assemble([
       { type: 'response.custom_tool_call_input.delta', delta: 'x', item_id: 'a' },
       { type: 'response.mcp_call_arguments.delta', delta: '{}', item_id: 'b' },
@@ -276,7 +276,7 @@ describe('calls', () => {
 describe('the last event', () => {
   const output = [message({ id: 'a', content: [{ type: 'output_text', text: 'Whole' }] })];
 
-  test('has the output, unless it is empty', () => {
+  test('the last event has the output, unless it is empty', () => {
     expect(assemble([text('Hel'), last({ output })])?.output_text).toBe('Whole');
     const empty = [
       message({ content: [] }),
@@ -311,7 +311,7 @@ describe('the last event', () => {
         message({ content: [{ type: 'output_text', text: null }] }),
       ],
     ],
-  ])('may have items %s, which keep what was sent before', (_, hollowItems) => {
+  ])('the last event may have items %s, which keep what was sent before', (_, hollowItems) => {
     const response = assemble([...added, last({ output: hollowItems })]);
 
     expect(response?.output_text).toBe('Hello');
@@ -330,7 +330,7 @@ describe('the last event', () => {
     expect(response?.output).toHaveLength(2);
   });
 
-  test('is not changed, and neither is any other event', () => {
+  test('the last event is not changed, and neither is any other event', () => {
     const events: Event[] = [
       state(
         'added',

@@ -158,7 +158,7 @@ describe('retries', () => {
     vi.useRealTimers();
   });
 
-  test('until the response begins', async () => {
+  test('a request is retried until the response begins', async () => {
     const { client, requests } = scripted([error('x', 500), json(whole)]);
     const { value } = await settle(client.responses.create(ask));
     expect(value?.output_text).toBe('Hello');
@@ -189,7 +189,7 @@ describe('output_text', () => {
     ['a message without a type', [message([part('a')], { type: undefined })], 'a'],
     ['a part of another type', [message([{ type: 'text', text: 'a' }])], 'a'],
     ['plain text', 'a', 'a'],
-  ])('of %s', async (_, output, expected) => {
+  ])('output_text is the text of %s', async (_, output, expected) => {
     const { client } = scripted([json({ ...whole, output, output_text: null })]);
 
     const response = await client.responses.create(ask);
@@ -200,7 +200,7 @@ describe('output_text', () => {
     }
   });
 
-  test('of the gateway is kept only if there is no other', async () => {
+  test('output_text of the gateway is kept only if there is no other', async () => {
     const sent = { ...whole, output_text: 'sent' };
     const { client } = scripted([json({ ...sent, output: [] }), json(sent)]);
 
@@ -365,7 +365,7 @@ describe('events in place of JSON', () => {
     },
   );
 
-  test('throw if they are cut or failed', async () => {
+  test('events in place of JSON throw if they are cut or failed', async () => {
     const cut = scripted([eventStream(...events.slice(0, 3))]);
     const failure = await failureOf(cut.client.responses.create(ask));
     expect(failure).toBeInstanceOf(StreamTruncatedError);
@@ -395,16 +395,19 @@ describe('input of an earlier output', () => {
   ];
   const format = responseFormat(z.object({ city: z.string() }), 'place');
 
-  test.each(['create', 'parse'] as const)('of %s() goes back as it came', async (method) => {
-    const { client, requests } = scripted([json({ ...whole, output })]);
+  test.each(['create', 'parse'] as const)(
+    'an earlier output of %s() goes back as it came',
+    async (method) => {
+      const { client, requests } = scripted([json({ ...whole, output })]);
 
-    const first = await client.responses[method]({ ...ask, text: { format } });
-    await client.responses.create({ model: 'm', input: [...first.output] });
-    const stored: typeof first = JSON.parse(JSON.stringify(first));
-    await client.responses.create({ model: 'm', input: [...stored.output] });
+      const first = await client.responses[method]({ ...ask, text: { format } });
+      await client.responses.create({ model: 'm', input: [...first.output] });
+      const stored: typeof first = JSON.parse(JSON.stringify(first));
+      await client.responses.create({ model: 'm', input: [...stored.output] });
 
-    for (const request of requests.slice(1)) {
-      expect(await bodyOf(request)).toEqual({ model: 'm', input: output });
-    }
-  });
+      for (const request of requests.slice(1)) {
+        expect(await bodyOf(request)).toEqual({ model: 'm', input: output });
+      }
+    },
+  );
 });

@@ -244,7 +244,7 @@ describe('arguments of calls', () => {
   };
 
   test.each(Object.entries(tools))(
-    'are parsed for %s, and can be sent back',
+    'arguments of calls are parsed for %s, and can be sent back',
     async (name, used) => {
       const { client } = scripted([
         answer([find('{"city":"Rome"}', name === 'a namespace' ? { namespace: 'places' } : {})]),
@@ -261,7 +261,7 @@ describe('arguments of calls', () => {
     ['a tool that is not strict', [{ ...strictTool, strict: false }], 'completed'],
     ['an unknown tool', [], 'completed'],
     ['a queued response', [strictTool], 'in_progress'],
-  ])('are null for %s', async (_, used, status) => {
+  ])('arguments of calls are null for %s', async (_, used, status) => {
     const { client } = scripted([answer([find('{"city":"Rome"}')], { status })]);
     const { output } = await client.responses.parse({ model: 'm', input: 'x', tools: used });
     expect(output).toMatchObject([{ parsed_arguments: null }]);
@@ -270,7 +270,7 @@ describe('arguments of calls', () => {
   test.each([
     ['do not match', tools['zodResponsesFunction()'], '{"town":1}', [{ path: 'city' }]],
     ['are not JSON', strictTool, '{"city', []],
-  ])('that %s are an error with the paid response', async (_, used, text, issues) => {
+  ])('arguments that %s are an error with the paid response', async (_, used, text, issues) => {
     const { client, requests } = scripted([answer([find(text)])]);
 
     const failure = await failureOf(

@@ -45,7 +45,7 @@ describe('spending', () => {
     ['a stream', eventStream(delta, { type: 'response.completed', response: whole }), true],
     ['a failed stream', eventStream(delta, { type: 'response.failed', response: failed }), true],
     ['a cut stream', eventStream(created), true],
-  ])('has one line with the model and the tokens of %s', async (_, answer, stream) => {
+  ])('spending has one line with the model and the tokens of %s', async (_, answer, stream) => {
     const { client } = scripted([answer], { maxRetries: 0 });
 
     for (let calls = 0; calls < 2; calls += 1) {
@@ -62,7 +62,7 @@ describe('spending', () => {
     ]);
   });
 
-  test('has the tokens of a response that does not match its schema', async () => {
+  test('spending has the tokens of a response that does not match its schema', async () => {
     const { client } = scripted([json(whole)]);
     const text = { format: responseFormat(z.object({ city: z.string() }), 'place') };
 
@@ -74,7 +74,7 @@ describe('spending', () => {
     ]);
   });
 
-  test('has the cost that responses report, also of failed ones', async () => {
+  test('spending has the cost that responses report, also of failed ones', async () => {
     const cost = { ...usage, cost: 0.25 };
     const { client } = scripted([json({ ...failed, usage: cost })]);
 
@@ -86,7 +86,7 @@ describe('spending', () => {
     expect(lines).toMatchObject([{ reported: 2 }]);
   });
 
-  test('is within a budget', async () => {
+  test('spending is within a budget', async () => {
     const { client, emulator } = emulated({ budget: { limit: 0.000_001 } });
 
     const failure = await failureOf(

@@ -84,7 +84,7 @@ describe('a stream', () => {
     expect(stream.partial?.output_text).toBe('Hello');
   });
 
-  test('has the types of its events, its response and its usage', () => {
+  test('a stream has the types of its events, its response and its usage', () => {
     const stream = emulated().client.responses.create(ask);
 
     expectTypeOf(stream).resolves.toEqualTypeOf<Stream<ResponseStreamEvent>>();
@@ -95,7 +95,7 @@ describe('a stream', () => {
     expectTypeOf<Extract<ResponseStreamEvent, { delta: string }>>().toHaveProperty('delta');
   });
 
-  test('of the emulator is complete, and charged once', async () => {
+  test('a stream of the emulator is complete, and charged once', async () => {
     const { client, emulator } = emulated();
 
     const stream = await client.responses.create({ ...ask, model: 'm-chat' });
@@ -139,7 +139,7 @@ describe('a stream', () => {
   });
 });
 
-describe('complete', () => {
+describe('a complete stream', () => {
   const incomplete = {
     type: 'response.incomplete',
     response: {
@@ -159,7 +159,7 @@ describe('complete', () => {
     ['a late error', [...begun, completed, { type: 'error', message: 'x' }]],
     ['a failed item', [{ type: 'response.mcp_call.failed', error: 'x' }, ...begun, completed]],
     ['keep-alives', [{ type: 'keepalive' }, ...begun, { type: 'ping' }, completed]],
-  ])('with %s', async (_, events) => {
+  ])('a stream is complete with %s', async (_, events) => {
     const stream = await open(eventStream(...events));
 
     expect((await read(stream)).failure).toBeUndefined();
@@ -167,7 +167,7 @@ describe('complete', () => {
     expect(stream.partial?.status).toBe('completed');
   });
 
-  test('at its limit, with the reason', async () => {
+  test('a stream is complete at its limit, with the reason', async () => {
     const stream = await open(eventStream(...begun, incomplete));
 
     expect((await read(stream)).events.at(-1)).toEqual(incomplete);
@@ -179,7 +179,7 @@ describe('complete', () => {
     });
   });
 
-  test('whatever happens to the connection afterwards', async () => {
+  test('a stream is complete whatever happens to the connection afterwards', async () => {
     vi.useFakeTimers();
     for (const response of [cutResponse, silentResponse]) {
       const stream = await open(() => response(lines(...begun, completed), { headers }));
@@ -191,7 +191,7 @@ describe('complete', () => {
   });
 });
 
-describe('truncated', () => {
+describe('a truncated stream', () => {
   test.each([
     ['nothing', []],
     ['a terminator alone', ['[DONE]']],
@@ -205,7 +205,7 @@ describe('truncated', () => {
       'a cancelled response',
       [...begun, { type: 'response.done', response: { status: 'cancelled' } }],
     ],
-  ])('with %s', async (_, events) => {
+  ])('a stream is truncated with %s', async (_, events) => {
     const { client, requests } = scripted([eventStream(...events)]);
 
     const { failure } = await read(await client.responses.create(ask));
@@ -214,7 +214,7 @@ describe('truncated', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('by a lost connection, with the response so far', async () => {
+  test('a stream is truncated by a lost connection, with the response so far', async () => {
     const { failure } = await read(await open(() => cutResponse(lines(...begun), { headers })));
 
     expect(failure).toBeInstanceOf(StreamTruncatedError);
@@ -228,7 +228,7 @@ describe('truncated', () => {
     });
   });
 
-  test('by silence', async () => {
+  test('a stream is truncated by silence', async () => {
     vi.useFakeTimers();
     const stream = await open(() => silentResponse(lines(...begun), { headers }), {
       idleTimeout: 1_000,
@@ -239,14 +239,14 @@ describe('truncated', () => {
     expect(value?.failure).toHaveProperty('partial.output_text', 'Hello');
   });
 
-  test('is allowed by onTruncated', async () => {
+  test('a truncated stream is allowed by onTruncated', async () => {
     const stream = await open(eventStream(...begun), { onTruncated: 'allow' });
     expect(await collect(stream)).toHaveLength(4);
     expect(stream.verdict).toBe('no_terminator');
   });
 });
 
-describe('failed', () => {
+describe('a failed stream', () => {
   const reason = { code: 'server_error', message: 'It broke.' };
   const failed = { ...base, status: 'failed', error: reason, usage };
   const flat = { type: 'error', code: 'server_error', message: 'It broke.', param: null };
@@ -260,7 +260,7 @@ describe('failed', () => {
     ['an error object', lines(...begun, { type: 'error', error: reason })],
     ['a bare error', lines(...begun, { error: reason })],
     ['an error outside of events', `${lines(...begun)}${JSON.stringify({ error: reason })}\n`],
-  ])('with %s', async (_, body) => {
+  ])('a stream fails with %s', async (_, body) => {
     const { client, requests } = scripted([text(body, { headers })]);
 
     const { events, failure } = await read(await client.responses.create(ask));
@@ -274,7 +274,7 @@ describe('failed', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('with the usage and the items of its last event', async () => {
+  test('a failed stream has the usage and the items of its last event', async () => {
     const output = [{ ...item, content: [{ type: 'output_text', text: 'Hello!' }] }];
     const end = { type: 'response.failed', response: { ...failed, output } };
 
@@ -294,7 +294,7 @@ describe('failed', () => {
     'typed-data',
     'bare-json',
   ] as const;
-  test.each(shapes)('in the emulator with %s', async (shape) => {
+  test.each(shapes)('a stream of the emulator fails with %s', async (shape) => {
     const { client, emulator } = emulated();
     emulator.fail({
       fault: {
@@ -347,7 +347,7 @@ describe('JSON in place of a stream', () => {
     },
   );
 
-  test('can be lines of events, which need their end', async () => {
+  test('JSON in place of a stream can be lines of events, which need their end', async () => {
     const events = [...begun, completed];
     const type = { headers: { 'content-type': 'application/x-ndjson' } };
 
@@ -358,7 +358,7 @@ describe('JSON in place of a stream', () => {
     expect(single.failure).toBeInstanceOf(StreamTruncatedError);
   });
 
-  test('can be a queued response', async () => {
+  test('JSON in place of a stream can be a queued response', async () => {
     const stream = await open(json({ ...base, status: 'queued' }));
     expect(await collect(stream)).toHaveLength(2);
   });
@@ -369,7 +369,7 @@ describe('JSON in place of a stream', () => {
     ['a page', text('<html></html>'), UnexpectedResponseError],
     ['nothing', text(''), UnexpectedResponseError],
     ['an empty object', json({}), UnexpectedResponseError],
-  ])('is an error if it is %s', async (_, answer, ErrorClass) => {
+  ])('JSON in place of a stream is an error if it is %s', async (_, answer, ErrorClass) => {
     expect(await failureOf(open(answer))).toBeInstanceOf(ErrorClass);
   });
 });

@@ -204,7 +204,7 @@ describe('a body of an unknown route', () => {
     expect(await arrived({ body: new Uint8Array() })).toEqual([octets, '']);
   });
 
-  test('is sent with DELETE and PUT too, and not with GET', async () => {
+  test('a body of an unknown route is sent with DELETE and PUT too, and not with GET', async () => {
     const { client, requests } = scripted([json({})]);
 
     await client.request('PUT', '/v1/x', { body: bytes });
@@ -306,7 +306,7 @@ test("the runtime's fetch sends forms, bytes and streams unchanged", async () =>
 });
 
 describe('a stream', () => {
-  test('that fails is reported, with no complete request sent', async () => {
+  test('a stream that fails is reported, with no complete request sent', async () => {
     const problem = new Error('disk on fire');
     async function* failing() {
       yield bytes;
@@ -324,7 +324,7 @@ describe('a stream', () => {
     expect(failure).toMatchObject({ outcome: 'not_sent', cause: problem });
   });
 
-  test('is closed if the response arrives first', async () => {
+  test('a stream is closed if the response arrives first', async () => {
     let isClosed = false;
     async function* endless() {
       try {
@@ -347,7 +347,7 @@ describe('a stream', () => {
     await expect.poll(() => [isClosed, body.closed]).toContain(true);
   });
 
-  test('of a missing file names the body', async () => {
+  test('a stream of a missing file names the body', async () => {
     const { client } = scripted([
       async (request) => {
         await request.text();
@@ -361,7 +361,7 @@ describe('a stream', () => {
     expect(failure).toMatchObject({ outcome: 'not_sent', cause: { code: 'ENOENT' } });
   });
 
-  test("is stopped by the call's signal", async () => {
+  test("a stream is stopped by the call's signal", async () => {
     const controller = new AbortController();
     const body = new ReadableStream({ pull: () => new Promise(() => {}) });
     const { client } = scripted([

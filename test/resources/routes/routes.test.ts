@@ -207,7 +207,7 @@ const open = (answer: Parameters<typeof scripted>[0][number], options = {}) =>
   });
 
 describe('event streams', () => {
-  test('yield the parsed data of each event', async () => {
+  test('event streams yield the parsed data of each event', async () => {
     const { client, requests } = scripted([eventStream(...responseEvents)]);
     const body = { model: 'm', input: 'Hello', stream: true };
 
@@ -230,7 +230,7 @@ describe('event streams', () => {
     ['a message', [{ type: 'message_start', message: {} }, { type: 'message_delta' }]],
     ['speech', [{ type: 'speech.audio.delta', audio: '' }]],
     ['nothing at all', []],
-  ])('without the end of %s throw', async (_, events) => {
+  ])('event streams without the end of %s throw', async (_, events) => {
     const { events: came, failure } = await read(await open(eventStream(...events)));
 
     expect(came).toEqual(events.filter((event) => event !== '[DONE]'));
@@ -249,7 +249,7 @@ describe('event streams', () => {
     ['a message', [{ type: 'message_start' }, { type: 'ping' }, { type: 'message_stop' }]],
     ['an unknown form', [{ step: 1 }, { step: 2 }]],
     ['an unknown form with a terminator', [{ step: 1 }, '[DONE]']],
-  ])('are complete with the end of %s', async (_, events) => {
+  ])('event streams are complete with the end of %s', async (_, events) => {
     const stream = await open(eventStream(...events));
     const { failure } = await read(stream);
 
@@ -278,7 +278,7 @@ describe('event streams', () => {
     }
   });
 
-  test('with a broken connection throw, in any format', async () => {
+  test('event streams with a broken connection throw, in any format', async () => {
     const body = 'data: {"step":1}\n\n';
     const headers = { 'content-type': 'text/event-stream' };
 
@@ -288,7 +288,7 @@ describe('event streams', () => {
     expect(failure).toBeInstanceOf(StreamTruncatedError);
   });
 
-  test('yield pings between other events', async () => {
+  test('event streams yield pings between other events', async () => {
     const events = [{ type: 'message_start' }, { type: 'ping' }, { type: 'message_stop' }];
     expect(await collect(await open(eventStream(...events)))).toEqual(events);
 
@@ -306,7 +306,7 @@ describe('event streams', () => {
     ]);
   });
 
-  test('with only pings are not a response', async () => {
+  test('event streams with only pings are not a response', async () => {
     const { events, failure } = await read(await open(eventStream({ type: 'ping' })));
     expect(events).toEqual([{ type: 'ping' }]);
     expect(failure).toBeInstanceOf(StreamTruncatedError);
@@ -321,7 +321,7 @@ describe('event streams', () => {
     expect(value?.failure).toBeInstanceOf(StreamTimeoutError);
   });
 
-  test('with an error throw its message', async () => {
+  test('event streams with an error throw its message', async () => {
     for (const event of [
       { type: 'error', code: 'server_error', message: 'It broke.' },
       { error: { message: 'It broke.', code: 'server_error' } },
@@ -341,7 +341,7 @@ describe('event streams', () => {
     ['response.error', { type: 'response.error', error: reason, response: failed }],
     ['response.completed', { type: 'response.completed', response: { ...failed, error: reason } }],
     ['response.done', { type: 'response.done', response: { ...failed, error: reason } }],
-  ])('throw the error of a response that ends with a failed %s', async (_, end) => {
+  ])('event streams throw the error of a response that ends with a failed %s', async (_, end) => {
     const { client, requests } = scripted([eventStream(...responseEvents.slice(0, 3), end)]);
 
     const stream = await client.post('/v1/responses', { body: {}, stream: true });
@@ -359,7 +359,7 @@ describe('event streams', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('throw for a failed response without a reason', async () => {
+  test('event streams throw for a failed response without a reason', async () => {
     for (const response of [failed, null, undefined]) {
       const end = { type: 'response.failed', response };
       const { failure } = await read(await open(eventStream(responseEvents[0], end)));
@@ -367,7 +367,7 @@ describe('event streams', () => {
     }
   });
 
-  test('continue after the failure of an item', async () => {
+  test('event streams continue after the failure of an item', async () => {
     const item = { type: 'mcp_call', error: { type: 'http_error', code: 401, message: 'no' } };
     const events = [
       { type: 'response.mcp_call.failed', item_id: 'mcp_1', error: item.error },
@@ -379,7 +379,7 @@ describe('event streams', () => {
     expect(await collect(await open(eventStream(...events)))).toEqual(events);
   });
 
-  test('have the time limits of streams', async () => {
+  test('event streams have the time limits of streams', async () => {
     const large = eventStream({ text: 'x'.repeat(2_000) });
     const { failure } = await read(await open(large, { maxEventBytes: 1_024 }));
     expect(failure).toBeInstanceOf(StreamError);
@@ -393,7 +393,7 @@ describe('event streams', () => {
     expect(value?.failure).toBeInstanceOf(StreamTimeoutError);
   });
 
-  test('that arrive whole are one event, or throw its error', async () => {
+  test('event streams that arrive whole are one event, or throw its error', async () => {
     const whole = { id: 'resp_1', object: 'response', output: [] };
 
     expect(await collect(await open(json(whole)))).toEqual([whole]);
@@ -406,7 +406,7 @@ describe('event streams', () => {
     );
   });
 
-  test('are charged once, however they end', async () => {
+  test('event streams are charged once, however they end', async () => {
     const { client, requests } = scripted([
       () => cutResponse('data: {"type":"response.created"}\n\n'),
     ]);
@@ -416,7 +416,7 @@ describe('event streams', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('of the emulator arrive complete', async () => {
+  test('event streams of the emulator arrive complete', async () => {
     const { client } = emulated();
     const body = { model: 'gpt-4o-mini', messages, stream: true };
 
@@ -469,7 +469,7 @@ describe('a failed response of the Responses API', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('has the code and the message of its error', async () => {
+  test('a failed response of the Responses API has the code and the message of its error', async () => {
     const { client } = scripted([json(failed)]);
 
     const failure = await failureOf(client.post('/v1/responses', { body: { model: 'm' } }));
@@ -478,7 +478,7 @@ describe('a failed response of the Responses API', () => {
     expect(failure).toHaveProperty('message', expect.stringContaining('Too fast.'));
   });
 
-  test('is a result when it is read again', async () => {
+  test('a failed response of the Responses API is a result when it is read again', async () => {
     const { client } = scripted([json(failed)]);
 
     expect(await client.get('/v1/responses/resp_1')).toEqual(failed);
@@ -489,7 +489,7 @@ describe('a failed response of the Responses API', () => {
     ['queued', { output: null }],
     ['in_progress', {}],
     ['completed', { output: [{ type: 'mcp_call', error: { message: 'no' } }] }],
-  ])('is unlike one that is %s', async (status, fields) => {
+  ])('a failed response of the Responses API is unlike one that is %s', async (status, fields) => {
     const body = { ...failed, error: null, status, ...fields };
     const { client } = scripted([json(body)]);
 
@@ -514,7 +514,7 @@ describe('responses', () => {
     'image/png',
     'application/pdf',
     'application/octet-stream',
-  ])('of type %s are returned as a Response', async (type) => {
+  ])('responses of type %s are returned as a Response', async (type) => {
     const { client } = scripted([file(type)]);
 
     const { data, request_id: id } = await client.get<Response>('/v1/files/7').withResponse();

@@ -27,7 +27,7 @@ describe('kill -9', () => {
   const steps = someOf(Array.from({ length: 16 }, (_, index) => 1 + index * 4));
 
   test(
-    'between any two steps loses no video and charges none twice',
+    'kill -9 between any two steps loses no video and charges none twice',
     { timeout: 120_000 },
     async () => {
       const results: KillResult[] = [];
@@ -47,7 +47,7 @@ describe('kill -9', () => {
     },
   );
 
-  test('of processes with the same call lets one submit', { timeout: 60_000 }, async () => {
+  test('kill -9 of processes with the same call lets one submit', { timeout: 60_000 }, async () => {
     const folder = await temporaryFolder();
     const emulator = createEmulator({ videoDuration: 300 });
     onTestFinished(() => emulator[Symbol.asyncDispose]());

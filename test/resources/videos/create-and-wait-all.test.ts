@@ -89,7 +89,7 @@ describe('videos.createAndWaitAll()', () => {
     expect(Math.max(...perSecond.values())).toBeLessThanOrEqual(2);
   });
 
-  test('with a ledger, continues the tasks of an earlier run', async () => {
+  test('continues the tasks of an earlier run with a ledger', async () => {
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 20_000 });
     const controller = new AbortController();
     const common = { ledger: memoryLedger(), callId: 'night', concurrency: 1 };

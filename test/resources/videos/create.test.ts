@@ -102,7 +102,7 @@ describe('videos.create()', () => {
     expect(JSON.stringify(task.ref)).not.toContain(order.prompt);
   });
 
-  test('also returns the raw response and the request id', async () => {
+  test('returns the raw response and the request id too', async () => {
     const { emulator, videos } = emulatedVideos();
 
     const { data, response, request_id: requestId } = await videos.create(order).withResponse();
@@ -155,11 +155,11 @@ describe('videos.create()', () => {
     expect([Reflect.get(task, 'prompt'), Reflect.get(task, 'seed')]).toEqual([prompt, seed]);
   });
 
-  describe('what it sends', () => {
+  describe('the request', () => {
     const reference = 'https://images.example/a.png';
     const many = ['https://images.example/a.png', 'https://images.example/b.png'];
 
-    test('a form, with seconds as text and metadata as JSON text; unknown fields as they are', async () => {
+    test('sends a form, with seconds as text and metadata as JSON text; unknown fields as they are', async () => {
       const metadata = { seed: 1, negative_prompt: 'rain' };
       const params = {
         ...order,
@@ -181,13 +181,13 @@ describe('videos.create()', () => {
       ]);
     });
 
-    test('JSON if the call sets it, with seconds as text and metadata as an object', async () => {
+    test('sends JSON if the call sets it, with seconds as text and metadata as an object', async () => {
       const params = { ...order, seconds: 8, metadata: { seed: 1 }, mode: 'pro' };
 
       expect(await captureJSON(params)).toEqual({ ...params, seconds: '8' });
     });
 
-    test("the client's format, unless the call overrides it", async () => {
+    test("sends the client's format, unless the call overrides it", async () => {
       const { requests, videos } = answeredVideos(inTurn({ id: 'a' }), { bodyFormat: 'json' });
 
       await videos.create(order);
@@ -203,7 +203,7 @@ describe('videos.create()', () => {
       ]);
     });
 
-    test('seconds that are text already', async () => {
+    test('sends seconds that are text already', async () => {
       expect(await captureForm({ ...order, seconds: '5' })).toContainEqual(['seconds', '5']);
       expect(await captureJSON({ ...order, seconds: '5' })).toEqual({ ...order, seconds: '5' });
     });
@@ -216,7 +216,7 @@ describe('videos.create()', () => {
         sent: 'data:image/png;base64,AAAA',
       },
       { name: "OpenAI's object", given: { image_url: reference }, sent: reference },
-    ])('a reference that is $name as text', async ({ given, sent }) => {
+    ])('sends a reference that is $name as text', async ({ given, sent }) => {
       const params = { ...order, input_reference: given };
 
       expect(await captureForm(params)).toContainEqual(['input_reference', sent]);
@@ -247,7 +247,7 @@ describe('videos.create()', () => {
         params: { metadata: { image_tail: reference } },
         sent: [['metadata', `{"image_tail":"${reference}"}`]],
       },
-    ])('references in the given field: $name', async ({ params, sent }) => {
+    ])('sends references in the given field: $name', async ({ params, sent }) => {
       expect(await captureForm({ ...order, ...params })).toEqual([
         ...Object.entries(order),
         ...sent,
@@ -255,7 +255,7 @@ describe('videos.create()', () => {
       expect(await captureJSON({ ...order, ...params })).toEqual({ ...order, ...params });
     });
 
-    test('a reference file after the text fields', async () => {
+    test('sends a reference file after the text fields', async () => {
       const file = new File([png], 'boat.png', { type: 'image/png' });
       const form = await captureForm({ input_reference: file, ...order, seconds: 8 });
 
@@ -263,7 +263,7 @@ describe('videos.create()', () => {
       expect(form[3]?.[1]).toMatchObject({ name: 'boat.png', type: 'image/png', size: png.length });
     });
 
-    test("files of a list, each under the list's field", async () => {
+    test("sends files of a list, each under the list's field", async () => {
       const form = await captureForm({ images: [png, new Blob([png])], ...order });
 
       expect(form.map(([name]) => name)).toEqual(['model', 'prompt', 'images', 'images']);
@@ -276,7 +276,7 @@ describe('videos.create()', () => {
       expect(form[2]?.[1]).toMatchObject({ name: 'input_reference.png', type: 'image/png' });
     });
 
-    test('fields of extraBody, which take precedence, by the same rules', async () => {
+    test('sends fields of extraBody, which take precedence, by the same rules', async () => {
       const extraBody = { size: '480p', content: [{ type: 'text' }], images: [reference] };
       const params = { ...order, size: '720p' };
 
@@ -294,7 +294,7 @@ describe('videos.create()', () => {
       { field: 'images', params: { images: [reference, png] }, more: {} },
       { field: 'image', params: {}, more: { extraBody: { image: new Blob([png]) } } },
     ])(
-      'no file in JSON: $field is rejected before anything is sent',
+      'rejects a file in JSON before anything is sent: $field',
       async ({ field, params, more }) => {
         const { requests, videos } = answeredVideos(inTurn({ id: 'a' }));
         const options = { bodyFormat: 'json', ...more } as const;
@@ -307,16 +307,19 @@ describe('videos.create()', () => {
       },
     );
 
-    test.each(['form', 'json'] as const)('no file in metadata, sent as %s', async (bodyFormat) => {
-      const { requests, videos } = answeredVideos(inTurn({ id: 'a' }));
+    test.each(['form', 'json'] as const)(
+      'rejects a file in metadata, sent as %s',
+      async (bodyFormat) => {
+        const { requests, videos } = answeredVideos(inTurn({ id: 'a' }));
 
-      const error = await failureOf(
-        videos.create({ ...order, metadata: { image: png } }, { bodyFormat }),
-      );
+        const error = await failureOf(
+          videos.create({ ...order, metadata: { image: png } }, { bodyFormat }),
+        );
 
-      expect(error).toMatchObject({ name: 'InvalidInputError', field: 'metadata.image' });
-      expect(requests).toHaveLength(0);
-    });
+        expect(error).toMatchObject({ name: 'InvalidInputError', field: 'metadata.image' });
+        expect(requests).toHaveLength(0);
+      },
+    );
 
     test.each([
       [415, 'Input should be an object'],

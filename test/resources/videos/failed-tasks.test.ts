@@ -141,7 +141,7 @@ describe('a failure is confirmed by one more poll', () => {
       body: failed('Your request was rejected as a result of our safety system.'),
     },
   ])(
-    'is immediate if it names moderation or invalid input: $title',
+    'a failure that names moderation or invalid input is immediate: $title',
     async ({ body, isModerated = true }) => {
       const { videos, requests } = answeredVideos(inTurn(body));
 
@@ -170,13 +170,16 @@ describe('a failure is confirmed by one more poll', () => {
     ['moderation service timed out', null],
     ['safety service unavailable', null],
     ['invalid request', 'rate_limit_exceeded'],
-  ])("does not follow a failed poll of the gateway's vendor: %s", async (message, code) => {
-    const { videos } = answeredVideos(inTurn(failed(message, code), running, completed));
+  ])(
+    "a failure that may be a failed poll of the gateway's vendor is not immediate: %s",
+    async (message, code) => {
+      const { videos } = answeredVideos(inTurn(failed(message, code), running, completed));
 
-    expect((await resolved(videos.wait(id))).status).toBe('completed');
-    const { next } = await stepThrough([failed(message, code)]);
-    expect(next).toMatchObject({ error: { name: 'VideoFailedError', moderated: false } });
-  });
+      expect((await resolved(videos.wait(id))).status).toBe('completed');
+      const { next } = await stepThrough([failed(message, code)]);
+      expect(next).toMatchObject({ error: { name: 'VideoFailedError', moderated: false } });
+    },
+  );
 });
 
 describe('a task with an error and without a status', () => {
@@ -188,13 +191,16 @@ describe('a task with an error and without a status', () => {
     ],
     ["a vendor's request ids", (n) => ({ error: `Failed. Request id: 0217${n}`, id })],
     ['a progress that differs', (n) => ({ ...wordless, progress: n })],
-  ])('is polled three times with any pauses: %s', async (_, body) => {
-    const { videos, requests } = answeredVideos((__, position) => Response.json(body(position)));
+  ])(
+    'a task with an error and without a status is polled three times with any pauses: %s',
+    async (_, body) => {
+      const { videos, requests } = answeredVideos((__, position) => Response.json(body(position)));
 
-    await rejected(videos.wait(id, { interval: minute }));
+      await rejected(videos.wait(id, { interval: minute }));
 
-    expect(requests).toHaveLength(3);
-  });
+      expect(requests).toHaveLength(3);
+    },
+  );
 
   test.each<[string, (position: number) => object]>([
     ['whose error changes', (position) => ({ error: { message: `Attempt ${position}` }, id })],
@@ -220,7 +226,7 @@ describe('a task with an error and without a status', () => {
     expect(requests).toHaveLength(5);
   });
 
-  test('is returned unchanged by a single read', async () => {
+  test('a task with an error and without a status is returned unchanged by a single read', async () => {
     const { videos } = answeredVideos(inTurn(wordless));
 
     const task = await videos.retrieve(id);
@@ -230,7 +236,7 @@ describe('a task with an error and without a status', () => {
 });
 
 describe('a task whose status stays unknown', () => {
-  test("has failed if the vendor's route reports it, after 2 minutes", async () => {
+  test("a task whose status stays unknown has failed if the vendor's route reports it, after 2 minutes", async () => {
     const failure = record('FAILURE', 'upstream returned unrecognized message');
     const { videos, asked, requests } = twoRoutes(
       () => unknown,
@@ -347,18 +353,21 @@ describe('a task whose status stays unknown', () => {
   test.each<GatewayOptions['gateway']>([
     'litellm',
     { name: 'house', unsupported: { 'videos.retrieveFromVendor': 'No.' } },
-  ])('is not read from a record that the gateway does not serve: %j', async (gateway) => {
-    const { videos, requests } = answeredVideos(inTurn(unknown), { gateway });
+  ])(
+    'a task whose status stays unknown is not read from a record that the gateway does not serve: %j',
+    async (gateway) => {
+      const { videos, requests } = answeredVideos(inTurn(unknown), { gateway });
 
-    const error = await rejected(videos.wait(id, { timeout: 5 * minute }));
+      const error = await rejected(videos.wait(id, { timeout: 5 * minute }));
 
-    expect(error).toMatchObject({ name: 'VideoWaitTimeoutError', polls: requests.length });
-    expect(new Set(requests.map(({ url }) => new URL(url).pathname))).toEqual(
-      new Set([`/v1/videos/${id}`]),
-    );
-  });
+      expect(error).toMatchObject({ name: 'VideoWaitTimeoutError', polls: requests.length });
+      expect(new Set(requests.map(({ url }) => new URL(url).pathname))).toEqual(
+        new Set([`/v1/videos/${id}`]),
+      );
+    },
+  );
 
-  test('with a vendor in its handle is polled only there, once per poll', async () => {
+  test('a task with a vendor in its handle is polled only there, once per poll', async () => {
     const { videos, requests } = answeredVideos(inTurn(record('UNKNOWN')));
     const ref = parseVideoTaskRef({
       v: 1,

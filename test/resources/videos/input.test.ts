@@ -83,7 +83,7 @@ describe('invalid options are rejected before anything is sent', () => {
 describe('null as options', () => {
   fakeWaitingTime();
 
-  test.each(everyMethod)('is accepted by %s()', async (method) => {
+  test.each(everyMethod)('null as options is accepted by %s()', async (method) => {
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 0 });
 
     const result = await settle(

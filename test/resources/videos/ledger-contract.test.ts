@@ -36,7 +36,7 @@ testFaults('fileLedger()', () => makeFaulty(true));
 testFaults('fileLedger() without hard links', () => makeFaulty(false));
 
 describe('a ledger of an older version', () => {
-  test('without entry() is rejected before anything is claimed', async () => {
+  test('a ledger without entry() is rejected before anything is claimed', async () => {
     const { emulator, videos } = emulatedVideos();
     const old = memoryLedger();
     const ledger = { ...old, entry: untyped<SubmitLedger['entry']>(undefined) };
@@ -67,15 +67,18 @@ describe('a ledger of an older version', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test.each([undefined, null, '', 7])('that claims under the id %j submits nothing', async (id) => {
-    const { emulator, videos } = emulatedVideos();
-    const claim = async () => untyped<SubmitClaim>({ status: 'claimed', claimId: id });
-    const ledger = { ...memoryLedger(), claim };
+  test.each([undefined, null, '', 7])(
+    'an older ledger that claims under the id %j submits nothing',
+    async (id) => {
+      const { emulator, videos } = emulatedVideos();
+      const claim = async () => untyped<SubmitClaim>({ status: 'claimed', claimId: id });
+      const ledger = { ...memoryLedger(), claim };
 
-    const error = await failureOf(videos.create(order, { ledger, callId: 'job' }));
+      const error = await failureOf(videos.create(order, { ledger, callId: 'job' }));
 
-    expect(error).toMatchObject({ name: 'InvalidInputError', field: 'ledger' });
-    expect(String(error)).toContain('{ status: "claimed", claimId }');
-    expect(emulator.requests).toHaveLength(0);
-  });
+      expect(error).toMatchObject({ name: 'InvalidInputError', field: 'ledger' });
+      expect(String(error)).toContain('{ status: "claimed", claimId }');
+      expect(emulator.requests).toHaveLength(0);
+    },
+  );
 });

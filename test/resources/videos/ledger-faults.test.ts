@@ -49,7 +49,7 @@ function withLedger(overrides: Partial<SubmitLedger>, clientOptions: GatewayOpti
 describe.each(['create', 'createAndWait'] as const)(
   'videos.%s() with a ledger that hangs',
   (method) => {
-    test('in claim() ends with an abort, and sends nothing', async () => {
+    test('a ledger that hangs in claim() ends with an abort, and sends nothing', async () => {
       const claim = hanging();
       const { emulator, videos, controller, options } = withLedger({ claim: claim.method });
       const error = failureOf(videos[method](order, options));
@@ -67,7 +67,7 @@ describe.each(['create', 'createAndWait'] as const)(
       expect(emulator.requests).toHaveLength(0);
     });
 
-    test('in claim() and responds after the abort releases its claim', async () => {
+    test('a ledger that hangs in claim() and responds after the abort releases its claim', async () => {
       const ledger = memoryLedger();
       const claim = hanging();
       const late: SubmitLedger['claim'] = async (...parameters) => {
@@ -89,7 +89,7 @@ describe.each(['create', 'createAndWait'] as const)(
       expect(emulator.requests).toHaveLength(0);
     });
 
-    test('in accept() has five seconds after an abort, and the error has the handle', async () => {
+    test('a ledger that hangs in accept() has five seconds after an abort, and the error has the handle', async () => {
       const accept = hanging();
       const finish = vi.fn<SubmitLedger['finish']>();
       const { emulator, videos, controller, options } = withLedger({
@@ -113,7 +113,7 @@ describe.each(['create', 'createAndWait'] as const)(
       expect(finish).not.toHaveBeenCalled();
     });
 
-    test('in accept() and responds after the abort has the task, which is not submitted again', async () => {
+    test('a ledger that hangs in accept() and responds after the abort has the task, which is not submitted again', async () => {
       const ledger = memoryLedger();
       const accept = hanging();
       const late: SubmitLedger['accept'] = async (...parameters) => {
@@ -138,7 +138,7 @@ describe.each(['create', 'createAndWait'] as const)(
 );
 
 describe('a ledger that hangs in finish()', () => {
-  test('does not delay a completed video', async () => {
+  test('a ledger that hangs in finish() does not delay a completed video', async () => {
     const { emulator, videos, options } = withLedger({ finish: never });
 
     const video = await resolved(videos.createAndWait(order, options));
@@ -147,7 +147,7 @@ describe('a ledger that hangs in finish()', () => {
     expect(countRequests(emulator).posts).toBe(1);
   });
 
-  test('does not delay the error of a submission', async () => {
+  test('a ledger that hangs in finish() does not delay the error of a submission', async () => {
     const { emulator, videos, options } = withLedger({ finish: never });
     emulator.fail({
       operation: 'videos.create',
@@ -272,7 +272,7 @@ describe('a ledger with invalid results', () => {
     ['ref', { status: 'accepted', inputHash: '' }],
     ['ref', { status: 'finished', inputHash: '', ref: 'task_1' }],
     ['ref.v', { status: 'accepted', inputHash: '', ref: { v: 2, kind: 'video' } }],
-  ])('is rejected, naming %s: %j', async (field, answer) => {
+  ])('a ledger with invalid results is rejected, naming %s: %j', async (field, answer) => {
     const { emulator, videos, options } = withLedger({
       claim: async () => untyped<SubmitClaim>(answer),
     });

@@ -94,7 +94,7 @@ describe('videos.create() with a ledger', () => {
     expect(countRequests(emulator)).toEqual({ posts: 1, gets: 1 });
   });
 
-  test('also returns the raw response, once it is stored', async () => {
+  test('returns the raw response too, once it is stored', async () => {
     const { videos } = emulatedVideos();
     const ledger = memoryLedger();
 
@@ -416,7 +416,7 @@ describe('equal submissions', () => {
   const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0]);
   const image = 'https://images.example/a.png';
 
-  test('have the same parameters, in any format', async () => {
+  test('equal submissions have the same parameters, in any format', async () => {
     const { requests, videos } = answeredVideos(inTurn({ id: 'task_1' }));
     const ledger = memoryLedger();
     const params = { ...order, seconds: 8, metadata: { seed: 1 }, images: [image] };
@@ -431,7 +431,7 @@ describe('equal submissions', () => {
     expect(other).toMatchObject({ name: 'InvalidInputError', field: 'callId' });
   });
 
-  test('are not compared if they are not JSON, which is not claimed', async () => {
+  test('equal submissions are not compared if they are not JSON, which is not claimed', async () => {
     const { requests, videos } = answeredVideos(inTurn({ id: 'task_1' }));
     const ledger = memoryLedger();
     const params = { ...order, input_reference: png };
@@ -474,7 +474,7 @@ describe('equal submissions', () => {
   ];
 
   test.each(written)(
-    'are recognized by an older ledger: $callId',
+    'equal submissions are recognized by an older ledger: $callId',
     async ({ callId, params, more }) => {
       const { requests, videos } = answeredVideos(inTurn({ status: 'queued' }));
       const options = { ledger: await oldLedger(), callId, ...more };
@@ -488,7 +488,7 @@ describe('equal submissions', () => {
     },
   );
 
-  test('are recognized by an older ledger: a remix', async () => {
+  test('equal remixes are recognized by an older ledger', async () => {
     const { requests, videos } = answeredVideos(inTurn({ status: 'queued' }));
     const options = { ledger: await oldLedger(), callId: 'remix' };
 
@@ -501,7 +501,7 @@ describe('equal submissions', () => {
   });
 
   test.each(['unknown', 'killed'])(
-    'are recognized by an older ledger if one is %s',
+    'equal submissions are recognized by an older ledger if one is %s',
     async (callId) => {
       const { requests, videos } = answeredVideos(inTurn({ id: 'task_7' }));
       const options = { ledger: await oldLedger(), callId };
@@ -587,7 +587,7 @@ describe('a response that strict validation rejects', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('is passed to onSubmitted and to the ledger', async () => {
+  test('a response that strict validation rejects is passed to onSubmitted and to the ledger', async () => {
     const { requests, videos } = answeredVideos(
       inTurn(odd, { id: 'task_1', status: 'completed' }),
       { validation: 'strict' },
@@ -607,7 +607,7 @@ describe('a response that strict validation rejects', () => {
     expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
   });
 
-  test('without an id keeps the original error', async () => {
+  test('a response without an id that strict validation rejects keeps the original error', async () => {
     const { videos } = answeredVideos(inTurn({ status: 7 }), { validation: 'strict' });
 
     const error = await failureOf(videos.create(order));

@@ -28,7 +28,7 @@ describe('the URL of a completed video', () => {
     ['result.video_urls[]', { result: { video_urls: [url] } }],
     ['a field that is not known', { clips: { hd: { link: url } } }],
     ['JSON inside text', { extra: JSON.stringify({ clips: [url] }) }],
-  ])('is read at %s', async (_, body) => {
+  ])('the URL of a completed video is read at %s', async (_, body) => {
     const { videos } = answeredVideos(inTurn({ id: 'task_1', status: 'completed', ...body }));
 
     expect(await videos.retrieve('task_1')).toMatchObject({ status: 'completed', url });
@@ -42,16 +42,19 @@ describe('the URL of a completed video', () => {
     { webhook_url: url },
     { status_url: url },
     { audio_url: 'https://cdn.example/a.mp3' },
-  ])('is not read from the request or another file: %j', async (body) => {
-    const { videos } = answeredVideos(inTurn({ id: 'task_1', status: 'completed', ...body }));
+  ])(
+    'the URL of a completed video is not read from the request or another file: %j',
+    async (body) => {
+      const { videos } = answeredVideos(inTurn({ id: 'task_1', status: 'completed', ...body }));
 
-    expect((await videos.retrieve('task_1')).url).toBe(undefined);
-  });
+      expect((await videos.retrieve('task_1')).url).toBe(undefined);
+    },
+  );
 
   test.each([
     ['videos[].bytesBase64Encoded', { videos: [{ bytesBase64Encoded: film }] }],
     ['video_base64', { result: { video_base64: film } }],
-  ])('is made of the bytes at %s', async (_, body) => {
+  ])('the URL of a completed video is made of the bytes at %s', async (_, body) => {
     const { videos } = answeredVideos(inTurn({ id: 'task_1', status: 'completed', ...body }));
 
     expect((await videos.retrieve('task_1')).url).toBe(`data:video/mp4;base64,${film}`);
@@ -62,7 +65,7 @@ describe("Google's operation", () => {
   const name = 'models/veo-3/operations/abc';
   const generateVideoResponse = { generatedSamples: [{ video: { uri: url } }] };
 
-  test('is pending until it is done, and has its video then', async () => {
+  test("Google's operation is pending until it is done, and has its video then", async () => {
     const { videos } = answeredVideos(
       inTurn(
         { name },
@@ -99,13 +102,13 @@ describe('the id of a submission', () => {
     ['prediction_id', { prediction_id: 'task_1' }],
     ['data as text', { code: 0, data: 'task_1' }],
     ['result as text', { code: 1, description: 'Submitted', result: 'task_1' }],
-  ])('is read at %s', async (_, body) => {
+  ])('the id of a submission is read at %s', async (_, body) => {
     const { videos } = answeredVideos(inTurn(body));
 
     expect(await videos.create(order)).toMatchObject({ id: 'task_1', status: 'queued' });
   });
 
-  test("is the name of Google's operation", async () => {
+  test("the id of a submission is the name of Google's operation", async () => {
     const name = 'models/veo-3/operations/abc';
     const { videos, requests } = answeredVideos(inTurn({ name }));
 
@@ -115,7 +118,7 @@ describe('the id of a submission', () => {
   });
 
   test.each([{ name: 'A boat' }, { error: { message: 'no' }, requestId: 'r' }])(
-    'is not read from %j',
+    'the id of a submission is not read from %j',
     async (body) => {
       const { videos } = answeredVideos(inTurn(body));
 
@@ -185,7 +188,7 @@ describe('a task that is called completed', () => {
     expect(await videos.retrieve('task_1')).toMatchObject({ status: 'completed', url, error });
   });
 
-  test('has a video of Veo although another one was filtered', async () => {
+  test('a completed task has a video of Veo although another one was filtered', async () => {
     const generateVideoResponse = {
       raiMediaFilteredCount: 1,
       raiMediaFilteredReasons: ['It shows a person.'],
@@ -198,7 +201,7 @@ describe('a task that is called completed', () => {
   });
 
   test.each(['ready', 'Ready', 'successful', 'MEDIA_GENERATION_STATUS_SUCCESSFUL'])(
-    'may be called %s, with its URL or without',
+    'a completed task may be called %s, with its URL or without',
     async (status) => {
       const { videos } = answeredVideos(
         inTurn({ id: 'task_1', status, result: { sample: url } }, { id: 'task_1', status }),
@@ -209,14 +212,14 @@ describe('a task that is called completed', () => {
     },
   );
 
-  test('may be the only item of a list', async () => {
+  test('a completed task may be the only item of a list', async () => {
     const body = [{ id: 'task_1', status: 'processing', progress: '0.48' }];
     const { videos } = answeredVideos(inTurn(body));
 
     expect(await videos.retrieve('task_1')).toMatchObject({ status: 'in_progress', progress: 48 });
   });
 
-  test('has no error otherwise', async () => {
+  test('a completed task with a URL has no error', async () => {
     const { videos } = answeredVideos(inTurn({ id: 'task_1', status: 'completed', url }));
 
     expect((await videos.retrieve('task_1')).error).toBe(null);
@@ -269,7 +272,7 @@ describe('a poll with status 202', () => {
     '[]',
   ];
 
-  test.each(pages)('is a pending video: %j', async (body) => {
+  test.each(pages)('a poll with status 202 is a pending video: %j', async (body) => {
     let polls = 0;
     const { videos } = answeredVideos(() => {
       polls += 1;
@@ -280,17 +283,20 @@ describe('a poll with status 202', () => {
     expect(await settle(videos.wait('task_1'))).toMatchObject({ value: { url } });
   });
 
-  test.each(pages)('is a pending image on the same route: %j', async (body) => {
-    const { client, requests } = scripted([
-      ...Array.from({ length: 15 }, () => () => new Response(body, { status: 202 })),
-      json({ task_id: 'task_1', status: 'completed', data: [{ url: image }] }),
-    ]);
+  test.each(pages)(
+    'a poll with status 202 is a pending image on the same route: %j',
+    async (body) => {
+      const { client, requests } = scripted([
+        ...Array.from({ length: 15 }, () => () => new Response(body, { status: 202 })),
+        json({ task_id: 'task_1', status: 'completed', data: [{ url: image }] }),
+      ]);
 
-    const end = await settle(client.images.wait('task_1'));
+      const end = await settle(client.images.wait('task_1'));
 
-    expect(end).toMatchObject({ value: { data: [{ url: image }] } });
-    expect(new Set(requests.map((request) => request.url)).size).toBe(1);
-  });
+      expect(end).toMatchObject({ value: { data: [{ url: image }] } });
+      expect(new Set(requests.map((request) => request.url)).size).toBe(1);
+    },
+  );
 
   test('honours Retry-After, and ends with the deadline', async () => {
     const times: number[] = [];
@@ -305,7 +311,7 @@ describe('a poll with status 202', () => {
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(60_000);
   });
 
-  test('with a status counts by its status', async () => {
+  test('a poll with status 202 counts by the status of its task', async () => {
     const { videos } = answeredVideos(() =>
       Response.json({ id: 'task_1', status: 'completed', url }, { status: 202 }),
     );

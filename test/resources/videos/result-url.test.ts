@@ -141,7 +141,7 @@ describe('a content route that fails', () => {
     expect(await textOf(videos.downloadContent(stale))).toBe(film);
   });
 
-  test('does not retry a 404 for half a minute if the task has a URL', async () => {
+  test('a 404 of a content route is not retried for half a minute if the task has a URL', async () => {
     vi.useFakeTimers();
     try {
       const { videos, client } = served(404);
@@ -154,15 +154,18 @@ describe('a content route that fails', () => {
     }
   });
 
-  test.each([401, 402])('is an error after a %d, which is about the account', async (status) => {
-    const { videos, requests } = served(status);
-    const task = await videos.retrieve('task_1');
+  test.each([401, 402])(
+    'a %d of a content route, which is about the account, is an error',
+    async (status) => {
+      const { videos, requests } = served(status);
+      const task = await videos.retrieve('task_1');
 
-    expect(await failureOf(videos.downloadContent(task))).toMatchObject({ status });
-    expect(requests).toHaveLength(2);
-  });
+      expect(await failureOf(videos.downloadContent(task))).toMatchObject({ status });
+      expect(requests).toHaveLength(2);
+    },
+  );
 
-  test('is an error with resultURL: false, or for another asset', async () => {
+  test('a content route that fails is an error with resultURL: false, or for another asset', async () => {
     const { videos, requests } = served(403);
     const task = await videos.retrieve('task_1');
 
@@ -196,7 +199,7 @@ describe('a content route that fails', () => {
     ['is not completed', { status: 'in_progress' }],
     ['failed', { status: 'failed' }],
     ['cannot be read', { error: { message: 'No such task' }, status: undefined }],
-  ])('is its own error if the task %s', async (_, task) => {
+  ])('a content route that fails has its own error if the task %s', async (_, task) => {
     const { videos } = served(403, { task });
 
     expect(await failureOf(videos.downloadContent('task_1'))).toMatchObject({
@@ -205,7 +208,7 @@ describe('a content route that fails', () => {
   });
 
   test.each([500, 503])(
-    'is its own error after a %d, which may pass, of a task without a URL',
+    'a %d of a content route, which may pass, is its own error for a task without a URL',
     async (status) => {
       const { videos } = served(status, { task: {} });
 
@@ -242,7 +245,7 @@ describe('a content route that fails', () => {
 });
 
 describe('a URL in the task that fails too', () => {
-  test('is named by the error', async () => {
+  test('a URL in the task that fails too is named by the error', async () => {
     const { videos } = served(403, { file: () => new Response('gone', { status: 404 }) });
 
     const error = await failureOf(videos.downloadContent('task_1'));
@@ -255,7 +258,7 @@ describe('a URL in the task that fails too', () => {
     expect(JSON.stringify(error)).not.toContain('s3cr3t');
   });
 
-  test('is named by ContentExpiredError', async () => {
+  test('a URL in the task that fails too is named by ContentExpiredError', async () => {
     const { videos } = served(410, { file: () => new Response('gone', { status: 404 }) });
 
     const error = await failureOf(videos.downloadContent('task_1'));
@@ -284,14 +287,17 @@ describe('a URL in the task that fails too', () => {
     'https://minio/v.mp4',
     'https://metadata.internal/v.mp4',
     'https://user:password@cdn.example/v.mp4',
-  ])('is not fetched, but named, if it is not public: %s', async (url) => {
-    const { videos, requests } = served(403, { task: { url } });
+  ])(
+    'a URL in the task that fails too is not fetched, but named, if it is not public: %s',
+    async (url) => {
+      const { videos, requests } = served(403, { task: { url } });
 
-    const error = await failureOf(videos.downloadContent('task_1'));
+      const error = await failureOf(videos.downloadContent('task_1'));
 
-    expect(error).toMatchObject({ url });
-    expect(requests.every((request) => request.url.startsWith(gateway))).toBe(true);
-  });
+      expect(error).toMatchObject({ url });
+      expect(requests.every((request) => request.url.startsWith(gateway))).toBe(true);
+    },
+  );
 });
 
 test('a URL on the gateway may be fetched, whatever its host', () => {

@@ -479,7 +479,7 @@ describe('states that are numbers', () => {
     expect(task).not.toHaveProperty('inferred');
   });
 
-  test('are not drift from 0 to 3', () => {
+  test('states from 0 to 3 are not drift', () => {
     const drifts = [0, 1, 2, 3, 4, -1, 200].filter(
       (status) => read({ id: 'a', status }).issues.length > 0,
     );

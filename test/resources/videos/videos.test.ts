@@ -292,7 +292,7 @@ describe('videos.downloadContent()', () => {
 describe('the body of a remix', () => {
   const accepted = json({ id: 'task_2', status: 'queued' });
 
-  test('is JSON', async () => {
+  test('the body of a remix is JSON', async () => {
     const { client, requests } = scripted([accepted]);
 
     await client.videos.remix('task_1', { prompt: 'At night' });
@@ -306,7 +306,7 @@ describe('the body of a remix', () => {
       'its message',
       json({ error: { message: "request Content-Type isn't multipart/form-data" } }, 400),
     ],
-  ])('is sent once more as a form if %s rejects JSON', async (_, rejection) => {
+  ])('the body of a remix is sent once more as a form if %s rejects JSON', async (_, rejection) => {
     const { client, requests } = scripted([rejection, accepted]);
 
     expect((await client.videos.remix('task_1', { prompt: 'At night' })).id).toBe('task_2');
@@ -320,7 +320,7 @@ describe('the body of a remix', () => {
     ['another rejection', json({ error: { message: 'No credit' } }, 403), {}],
     ['an unknown outcome', json({ error: { message: 'bad multipart form' } }, 502), {}],
     ['a format of the caller', json({ error: { message: 'no' } }, 415), { bodyFormat: 'json' }],
-  ] as const)('is not sent twice after %s', async (_, rejection, options) => {
+  ] as const)('the body of a remix is not sent twice after %s', async (_, rejection, options) => {
     const { client, requests } = scripted([rejection]);
 
     await failureOf(client.videos.remix('task_1', { prompt: 'At night' }, options));
