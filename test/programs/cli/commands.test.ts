@@ -48,7 +48,7 @@ describe('chat', () => {
     expect(piped.stdout).toContain('You said: "only this"');
   });
 
-  test('does not read the standard input of a shell loop', async () => {
+  test('chat does not read the standard input of a shell loop', async () => {
     const loop = 'printf "one\\ntwo\\n" | while read -r line; do "$@" "$line"; done';
     const { stdout } = await machine.shell(loop, ['chat', '-m', 'm-large']);
 
@@ -218,7 +218,7 @@ describe('a lost response', () => {
     },
   );
 
-  test('of one of several requests ends embed with 3, and writes the charged vectors', async () => {
+  test('a lost response to one of several requests ends embed with 3, and writes the charged vectors', async () => {
     const lines = Array.from({ length: 450 }, (_, index) => `line ${index}`).join('\n');
     emulator.fail({ fault: { type: 'error', status: 400, message: 'no' }, after: 4 });
 
@@ -449,7 +449,7 @@ describe('usage', () => {
 describe('images', () => {
   const image = [...draw, 'A boat'];
 
-  test('are written to unused names, and listed as JSON', async () => {
+  test('images are written to unused names, and listed as JSON', async () => {
     const first = await machine.run([...image, '-n', '2']);
     const { paths } = JSON.parse(first.stdout);
 
@@ -565,7 +565,7 @@ describe('speech, text and vectors', () => {
     expect({ code, text: JSON.parse(stdout).text }).toEqual({ code: 0, text: 'hello there' });
   });
 
-  test('speak and translate', async () => {
+  test('speak writes a file, which translate reads', async () => {
     const spoken = await machine.run(['speak', '-m', 'm-speech', 'hello there', '-o', 'a.mp3']);
     const text = await machine.run(['translate', '-m', 'm-translate', 'a.mp3']);
 
@@ -658,7 +658,7 @@ describe('the time limit of videos', () => {
 describe('videos', () => {
   passTimeFaster();
 
-  test('are submitted, waited for and written', async () => {
+  test('videos are submitted, waited for and written', async () => {
     const { code, stdout, stderr } = await machine.run([...create, '-o', 'boat.mp4']);
 
     expect(code).toBe(0);
@@ -668,7 +668,7 @@ describe('videos', () => {
     );
   });
 
-  test('are written from the URL in the task if the content route fails', async () => {
+  test('videos are written from the URL in the task if the content route fails', async () => {
     emulator.quirks.contentStatus = 403;
 
     const { code, stdout } = await machine.run([...create, '-o', 'boat.mp4']);
@@ -677,7 +677,7 @@ describe('videos', () => {
     expect(JSON.parse(stdout)).toMatchObject({ path: inFolder('boat.mp4') });
   });
 
-  test('that no URL returns are printed as their URL', async () => {
+  test('videos that no URL returns are printed as their URL', async () => {
     emulator.quirks.contentStatus = 501;
     // Not an https URL, so it is not fetched.
     emulator.quirks.fileOrigin = 'other';
@@ -691,7 +691,7 @@ describe('videos', () => {
   });
 
   test.each([403, 405, 410, 501] as const)(
-    'that have no URL, and whose content route answers %d, are printed as their task',
+    'videos without a URL, whose content route answers %d, are printed as their task',
     async (contentStatus) => {
       Object.assign(emulator.quirks, { contentStatus, videoUrl: 'missing' });
 

@@ -70,7 +70,7 @@ test('the command is in the help of the program, with examples', async () => {
 
 describe.each(['bash', 'zsh', 'fish'])('the script for %s', (shell) => {
   // Node is installed without these shells in some containers.
-  test.skipIf(!hasShell(shell))('is valid', async () => {
+  test.skipIf(!hasShell(shell))('the script is valid', async () => {
     const machine = new Machine();
     const { code, stdout } = await machine.run(['completion', shell]);
     const path = join(machine.folder, 'script');

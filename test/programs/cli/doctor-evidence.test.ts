@@ -108,18 +108,21 @@ describe('a gateway without a header of its own', () => {
       family: 'unknown read as new-api; nothing identifies the gateway',
       software: 'unknown server: not named',
     },
-  ])('is recognized as $name', async ({ options, answers, family, software }) => {
-    const emulator = createEmulator(options);
-    vi.stubGlobal('fetch', anonymous(emulator, answers));
-    const { rows } = await createReport(targetFor(emulator, options));
+  ])(
+    'a gateway without a header of its own is recognized as $name',
+    async ({ options, answers, family, software }) => {
+      const emulator = createEmulator(options);
+      vi.stubGlobal('fetch', anonymous(emulator, answers));
+      const { rows } = await createReport(targetFor(emulator, options));
 
-    const find = (id: string) => {
-      const row = rows.find((candidate) => candidate.id === id);
-      return `${row?.status} ${row?.detail}`;
-    };
-    expect(find('family')).toBe(family);
-    expect(find('software')).toBe(software);
-  });
+      const find = (id: string) => {
+        const row = rows.find((candidate) => candidate.id === id);
+        return `${row?.status} ${row?.detail}`;
+      };
+      expect(find('family')).toBe(family);
+      expect(find('software')).toBe(software);
+    },
+  );
 });
 
 test('the unit of the usage log is the one that the operator has set', async () => {

@@ -131,24 +131,27 @@ describe('the need of a key for downloads', () => {
     { status: 429, result: 'unknown' },
     { status: 500, result: 'unknown' },
     { status: 502, result: 'unknown' },
-  ])('is $result after $status without a key', async ({ status, result }) => {
-    const find = await examine(
-      (_, path, hasKey) =>
-        path.startsWith('/v1/videos/')
-          ? { status: hasKey ? 404 : status, body: { error: { message: 'No such task' } } }
-          : undefined,
-      { status: 404, body: { message: 'Not Found' } },
-    );
+  ])(
+    'the need of a key for downloads is $result after $status without a key',
+    async ({ status, result }) => {
+      const find = await examine(
+        (_, path, hasKey) =>
+          path.startsWith('/v1/videos/')
+            ? { status: hasKey ? 404 : status, body: { error: { message: 'No such task' } } }
+            : undefined,
+        { status: 404, body: { message: 'Not Found' } },
+      );
 
-    expect(find('content-key')).toMatch(new RegExp(`^${result} .*: ${status}`));
-  });
+      expect(find('content-key')).toMatch(new RegExp(`^${result} .*: ${status}`));
+    },
+  );
 });
 
 const failure: Reply = { status: 500, body: { error: { message: 'runtime error: nil pointer' } } };
 const notFound: Reply = { status: 404, body: { message: 'Not Found' } };
 
 describe('a route that fails', () => {
-  test('at every request is unknown', async () => {
+  test('a route that fails at every request is unknown', async () => {
     const find = await examine(
       (_, path) => (/videos|chat/.test(path) ? failure : undefined),
       notFound,
@@ -160,7 +163,7 @@ describe('a route that fails', () => {
     expect(find('content-key')).toMatch(/^unknown .*500/);
   });
 
-  test('only for an unknown id, or with the code of an invalid request, exists', async () => {
+  test('a route that fails only for an unknown id, or with the code of an invalid request, exists', async () => {
     const invalid: Reply = {
       status: 500,
       body: { error: { message: 'unexpected end of JSON input', code: 'invalid_request' } },

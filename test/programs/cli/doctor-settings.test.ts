@@ -208,7 +208,7 @@ describe('the settings of a report', () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  test.each(cases)('make the client work with $name', async (each) => {
+  test.each(cases)('the settings of a report make the client work with $name', async (each) => {
     const settings = await advise(each);
     const path = join(folder, `${each.name.replaceAll(/\W+/g, '-')}.ts`);
     await writeFile(path, formatProfile(settings));
@@ -223,18 +223,22 @@ describe('the settings of a report', () => {
     expect(emulator.requests.length).toBeGreaterThan(0);
   });
 
-  test('compile as a profile and as code to paste', { timeout: 60_000 }, async () => {
-    const config = { extends: '../../tsconfig.json', include: ['*.ts'], exclude: [] };
-    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
-    const output = await new Promise<string>((resolve) => {
-      const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-      execFile(process.execPath, [tsc, '-p', folder], (_, stdout, stderr) => {
-        resolve(stdout + stderr);
+  test(
+    'the settings of a report compile as a profile and as code to paste',
+    { timeout: 60_000 },
+    async () => {
+      const config = { extends: '../../tsconfig.json', include: ['*.ts'], exclude: [] };
+      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
+      const output = await new Promise<string>((resolve) => {
+        const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+        execFile(process.execPath, [tsc, '-p', folder], (_, stdout, stderr) => {
+          resolve(stdout + stderr);
+        });
       });
-    });
 
-    expect(output).toBe('');
-  });
+      expect(output).toBe('');
+    },
+  );
 });
 
 describe('--write-profile', () => {

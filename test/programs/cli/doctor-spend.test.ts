@@ -130,7 +130,7 @@ test('the newest build of new-api: every call, streamed images, content that nee
 describe('/v1/responses', () => {
   const both = only('responses', 'responses-stream');
 
-  test('is called whole and streamed', async () => {
+  test('/v1/responses is called whole and streamed', async () => {
     const { emulator, machine } = await start();
     const { report } = await spend(machine, both);
 
@@ -142,7 +142,7 @@ describe('/v1/responses', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('of a gateway without it is unsupported, and a cut stream fails', async () => {
+  test('/v1/responses is unsupported at a gateway without it, and a cut stream fails', async () => {
     const { emulator, machine } = await start();
     const rule = { operation: 'responses.create', when: hasModel } as const;
     emulator.fail({ ...rule, fault: { type: 'bare', status: 404 } });
@@ -183,7 +183,7 @@ describe('a model that does not serve a call', () => {
       status: 500,
     },
     { code: 'invalid_value', message: 'This model does not support this endpoint', status: 400 },
-  ])('is tried once a call: $message', async (fault) => {
+  ])('a model that does not serve a call is tried once a call: $message', async (fault) => {
     const models = ['gemini-2.5-flash-image', 'gpt-image-1', 'dall-e-3'].map((id) => ({ id }));
     const { emulator, machine } = await start({ models });
     emulator.fail({
@@ -200,7 +200,7 @@ describe('a model that does not serve a call', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('is named if no other one serves it', async () => {
+  test('a model that does not serve a call is named if no other one serves it', async () => {
     const models = [{ id: 'claude-embedding-a' }, { id: 'claude-embedding-b' }];
     const { emulator, machine } = await start({ models });
     const { report } = await spend(machine, only('embeddings'));
@@ -212,7 +212,7 @@ describe('a model that does not serve a call', () => {
     expect(emulator.charges).toHaveLength(0);
   });
 
-  test('is not replaced once the limit may be used up', async () => {
+  test('a model that does not serve a call is not replaced once the limit may be used up', async () => {
     const models = ['gpt-image-mini', 'other-image'].map((id) => ({ id }));
     const { emulator, machine } = await start({ gateway: 'openai', models });
     emulator.fail({
@@ -232,7 +232,7 @@ describe('a model that does not serve a call', () => {
 });
 
 describe('the limit', () => {
-  test('is never passed: a call that may cost more than the rest is skipped', async () => {
+  test('the limit is never passed: a call that may cost more than the rest is skipped', async () => {
     const { emulator, machine } = await start();
     const { report } = await spend(machine, ['--spend', '0.003']);
 
@@ -291,7 +291,7 @@ describe('the limit', () => {
 });
 
 describe('the calls', () => {
-  test('use the models that -m names', async () => {
+  test('the calls use the models that -m names', async () => {
     const models = [{ id: 'gpt-4o-mini' }, { id: 'my-chat' }, { id: 'my-embedding' }, { id: 'e5' }];
     const { machine } = await start({ models });
     const words = ['--spend', '1', '--only', 'chat', 'embeddings', 'image'];
@@ -325,7 +325,7 @@ describe('the calls', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('end at their time limit', async () => {
+  test('the calls end at their time limit', async () => {
     const { emulator, machine } = await start();
     emulator.fail({ operation: 'audio.speech.create', times: 20, fault: { type: 'hang' } });
     const words = ['--spend', '1', '--only', 'speech', '--timeout', '2s'];
@@ -335,7 +335,7 @@ describe('the calls', () => {
     expect(find(report, 'call.speech')?.status).toBe('timeout');
   });
 
-  test('stop when the user interrupts, and the report says what was charged', async () => {
+  test('the calls stop when the user interrupts, and the report says what was charged', async () => {
     const emulator = createEmulator();
     vi.stubGlobal('fetch', emulator.fetch);
     const controller = new AbortController();

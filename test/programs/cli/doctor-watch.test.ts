@@ -85,7 +85,7 @@ test('ends before the limit of --spend is passed', async () => {
 });
 
 describe('an outage', () => {
-  test('is one line, and the rows that could not be read keep their results', async () => {
+  test('an outage is one line, and the rows that could not be read keep their results', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const emulator = createEmulator();

@@ -141,7 +141,7 @@ async function startTunnel(): Promise<Record<string, string>> {
 describe('OpenRouter', () => {
   const profile = 'openrouter';
 
-  test('is asked below /api/v1 for its bare host', async () => {
+  test('a bare host of OpenRouter is asked below /api/v1', async () => {
     await startMode(profile);
     const env = await startTunnel();
     const byHost = await examine('http://openrouter.ai', [], { env });
@@ -207,7 +207,7 @@ function selling(model: object, price?: object): Promise<string> {
   });
 }
 
-test('with and without /v1', async () => {
+test('a base URL is examined with and without /v1', async () => {
   expect((await examine(`${gateway.url}/v1`)).code).toBe(0);
   expect((await examine(`${gateway.url}/v1/`)).code).toBe(0);
 });
@@ -235,7 +235,7 @@ describe('a gateway without a list of models', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('and without /v1 is named', async () => {
+  test('a gateway without a list of models and without /v1 is named', async () => {
     const url = await serve((request, response) => {
       const isThere = request.url === '/models';
       response.writeHead(isThere ? 200 : 404, { 'content-type': 'application/json' });
@@ -263,7 +263,7 @@ describe('a gateway without a list of models', () => {
         fix: expect.stringMatching(/^Use the address .*:\d+\/api\/v1\.$/),
       },
     },
-  ])('of $name, the address that works is named', async ({ path, routes, finding }) => {
+  ])('the address that works is named for $name', async ({ path, routes, finding }) => {
     const url = await serve((request, response) => {
       const isThere = routes.includes(request.url ?? '');
       response.writeHead(isThere ? 200 : 404, { 'content-type': 'application/json' });
@@ -614,7 +614,7 @@ const atOnce = (pieces: number): Promise<string> =>
   });
 
 describe('a model', () => {
-  test('that is in the list, and one that is not, without a charge', async () => {
+  test('a listed model is found and another one is not, without a charge', async () => {
     const listed = await examine(gateway.url, ['-m', 'm-large']);
     const wrong = await examine(gateway.url, ['-m', 'm-larg']);
     const spent = await examine(gateway.url, ['--spend', '-m', 'no-such-model']);
@@ -632,7 +632,7 @@ describe('a model', () => {
     expect(emulator.charges).toEqual([]);
   });
 
-  test('that the gateway serves without listing it', async () => {
+  test('a model that the gateway serves without listing it is found', async () => {
     const { find } = await examine(await listing(['other']), ['-m', 'gpt-4o']);
 
     expect(find('model')).toMatchObject({
@@ -684,7 +684,7 @@ describe('a model', () => {
       price: undefined,
       reason: /has the name/,
     },
-  ])('of media is not called by --spend, by $name', async ({ model, price, reason }) => {
+  ])('a model of media is not called by --spend, by $name', async ({ model, price, reason }) => {
     const url = await selling(model, price);
     const id = 'id' in model ? String(model.id) : '';
 
@@ -751,14 +751,14 @@ describe('credit', () => {
       status: 'fail',
       detail: /account has no credit left/,
     },
-  ])('of $name', async ({ url, status, detail }) => {
+  ])('doctor reports the credit of $name', async ({ url, status, detail }) => {
     const { code, find } = await examine(await url());
 
     expect(find('credit')).toMatchObject({ status, detail: expect.stringMatching(detail) });
     expect(code).toBe(status === 'fail' ? 1 : 0);
   });
 
-  test('that the gateway does not show', async () => {
+  test('credit that the gateway does not show is no failure', async () => {
     emulator.quirks.accountRoutes = [];
     const absent = await examine(gateway.url);
     const refused = await examine(
@@ -775,7 +775,7 @@ describe('credit', () => {
     }
   });
 
-  test('of an account that the gateway hides is found by --spend', async () => {
+  test('credit of an account that the gateway hides is found by --spend', async () => {
     emulator.fail({
       fault: { type: 'error', status: 403, code: 'insufficient_user_quota', message: 'none' },
       operation: 'chat.completions.create',
@@ -813,13 +813,16 @@ describe('pages', () => {
       detail: /may not send authorization$/,
     },
     { names: 'authorization', status: 'warn', detail: /may not send content-type$/ },
-  ])('with Access-Control-Allow-Headers: $names', async ({ names, status, detail }) => {
-    const { find } = await examine(await allowing(names));
+  ])(
+    'Access-Control-Allow-Headers: $names decides whether a page can call',
+    async ({ names, status, detail }) => {
+      const { find } = await examine(await allowing(names));
 
-    expect(find('cors')).toMatchObject({ status, detail: expect.stringMatching(detail) });
-  });
+      expect(find('cors')).toMatchObject({ status, detail: expect.stringMatching(detail) });
+    },
+  );
 
-  test('with a star name the browsers that send the key', async () => {
+  test('a star in Access-Control-Allow-Headers names the browsers that send the key', async () => {
     const { find } = await examine(await allowing('*'));
 
     expect(find('cors')?.fix).toMatch(/Chromium, Firefox and Safari still send the key/);
@@ -827,7 +830,7 @@ describe('pages', () => {
 });
 
 describe('a stream that arrives at once after a second', () => {
-  test('may be buffered by a proxy, or sent at once by the provider', async () => {
+  test('a stream that arrives at once after a second may be buffered by a proxy, or sent at once by the provider', async () => {
     const { find } = await examine(await atOnce(30), ['--spend', '-m', 'm-large']);
 
     expect(find('chat-buffering')).toMatchObject({

@@ -25,7 +25,7 @@ function block(name: string): void {
 test.each([
   { words: create, name: 'ledger' },
   { words: [...image, '--call-id', 'poster'], name: 'calls' },
-])('without a folder for $name nothing is sent', async ({ words, name }) => {
+])('nothing is sent without a folder for $name', async ({ words, name }) => {
   block(name);
 
   const { code, stderr } = await machine.run(words);
@@ -188,7 +188,7 @@ describe('a reader that closes its pipe', () => {
 });
 
 describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
-  test('under standard output: a paid image is named on standard error', async () => {
+  test('a paid image is named on standard error if the disk under standard output is full', async () => {
     const { code, stderr } = await machine.shell('"$@" > /dev/full', [...image, '-o', 'boat.png']);
 
     expect(code).toBe(3);
@@ -198,7 +198,7 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('under standard output: a paid video is named and listed', async () => {
+  test('a paid video is named and listed if the disk under standard output is full', async () => {
     const { code, stderr } = await machine.shell('"$@" > /dev/full', [...create, '--no-wait']);
     const list = await machine.run(['video', 'list']);
 
@@ -208,7 +208,7 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
     expect(list.stdout).toContain(id);
   });
 
-  test('under standard output: chat stops and reports its charge', async () => {
+  test('chat stops and reports its charge if the disk under standard output is full', async () => {
     const { code, stderr } = await machine.shell('"$@" > /dev/full', [
       'chat',
       '-m',
@@ -220,7 +220,7 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('under standard output: a free command is refused', async () => {
+  test('a free command is refused if the disk under standard output is full', async () => {
     const { code, stderr } = await machine.shell('"$@" > /dev/full', ['models']);
 
     expect({ code, stderr }).toEqual({
@@ -229,7 +229,7 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
     });
   });
 
-  test('under standard error changes nothing', async () => {
+  test('a full disk under standard error changes nothing', async () => {
     const words = [...image, '-o', 'boat.png'];
 
     const { code, stdout } = await machine.shell('"$@" 2> /dev/full', words);
@@ -237,7 +237,7 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('boat.png') });
   });
 
-  test('cannot be chosen as the file', async () => {
+  test('a full disk cannot be chosen as the file', async () => {
     const { code } = await machine.run([...image, '-o', '/dev/full', '--force']);
 
     expect(code).toBe(2);

@@ -38,7 +38,7 @@ async function start() {
 const header = ['--header', `x-gateway-key: ${secret}`];
 
 describe('headers of every request', () => {
-  test('come from --header and GATEWAY_HEADERS, and --header takes precedence', async () => {
+  test('headers of every request come from --header and GATEWAY_HEADERS, and --header takes precedence', async () => {
     const { machine, seen } = await start();
     const lines = { GATEWAY_HEADERS: `x-gateway-key: ${secret}\nx-gateway-provider: one\n` };
 
@@ -53,7 +53,7 @@ describe('headers of every request', () => {
     expect(seen.at(-1)).toBe('two');
   });
 
-  test('are sent by all probes of doctor, and their secrets are in no report', async () => {
+  test('headers of every request are sent by all probes of doctor, and their secrets are in no report', async () => {
     const { machine } = await start();
 
     const without = await machine.run(['doctor', '--json']);
@@ -84,13 +84,16 @@ describe('headers of every request', () => {
     { value: 'name:', says: "Use 'name: value'" },
     { value: 'x(y): secret-text', says: 'A header (x(y)) is not valid' },
     { value: 'Authorization: Bearer secret-text', says: 'set GATEWAY_API_KEY' },
-  ])('are rejected without their value: "$value"', async ({ value, says }) => {
-    const machine = new Machine({ url: 'http://127.0.0.1:9', key: 'a-key' });
+  ])(
+    'headers of every request are rejected without their value: "$value"',
+    async ({ value, says }) => {
+      const machine = new Machine({ url: 'http://127.0.0.1:9', key: 'a-key' });
 
-    const { code, stderr } = await machine.run(['models', '--header', value]);
+      const { code, stderr } = await machine.run(['models', '--header', value]);
 
-    expect(code).toBe(2);
-    expect(stderr).toContain(says);
-    expect(stderr).not.toContain('secret-text');
-  });
+      expect(code).toBe(2);
+      expect(stderr).toContain(says);
+      expect(stderr).not.toContain('secret-text');
+    },
+  );
 });

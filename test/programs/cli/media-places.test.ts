@@ -36,7 +36,7 @@ const draw = ['image', '-m', 'm-image', 'A boat', '--size', '64x64', '-y'];
 
 describe('an image', () => {
   test.each(someOf(imageDeliveries))(
-    'is written to the file of image: $name',
+    'an image is written to the file of image: $name',
     async ({ quirks }) => {
       const { emulator, machine, read } = await open(quirks);
 
@@ -50,7 +50,7 @@ describe('an image', () => {
     },
   );
 
-  test('beside an error is written, and the error is shown', async () => {
+  test('an image beside an error is written, and the error is shown', async () => {
     const { machine, read } = await open(remarkedImage.quirks);
 
     const { code, stderr } = await machine.run([...draw, '-o', 'boat.png']);
@@ -61,7 +61,7 @@ describe('an image', () => {
   });
 
   test.each(someOf(imageFailures))(
-    'whose task failed ends with its reason: $name',
+    'an image whose task failed ends with its reason: $name',
     async ({ quirks }) => {
       const { emulator, machine } = await open(quirks);
       const words = draw.map((word) => word.replace('A boat', `A boat ${markers.fail}`));
@@ -78,7 +78,7 @@ describe('an image', () => {
   test.each([
     ['-o boat.png', ['-o', 'boat.png'], 'boat.png.response.json'],
     ['no name', [], /^response-\d{8}-\d{6}\.json$/],
-  ])('that is not found leaves the whole response beside it: %s', async (_, out, name) => {
+  ])('an image that is not found leaves the whole response beside it: %s', async (_, out, name) => {
     const { emulator, machine, read } = await open({ imagePlace: 'nowhere' });
 
     const { code, stdout, stderr } = await machine.run([...draw, ...out]);
@@ -95,7 +95,7 @@ describe('an image', () => {
 
 describe('speech', () => {
   test.each(someOf(speechDeliveries))(
-    'is written to the file of speak: $name',
+    'speech is written to the file of speak: $name',
     async ({ quirks }) => {
       const { emulator, machine, read } = await open(quirks);
 
@@ -107,7 +107,7 @@ describe('speech', () => {
     },
   );
 
-  test('at a URL that cannot be fetched leaves the whole response beside the file', async () => {
+  test('speech at a URL that cannot be fetched leaves the whole response beside the file', async () => {
     const { emulator, machine, read } = await open({});
     const url = 'https://10.0.0.1/a.mp3?sign=1';
     emulator.respondOnce('audio.speech.create', () =>
@@ -146,18 +146,21 @@ describe('a video', () => {
     return video?.id ?? '';
   }
 
-  test.each(someOf(videoDeliveries))('is written to its file: $name', async ({ quirks }) => {
-    const opened = await open(quirks, 1_000);
-    const id = await submit(opened);
+  test.each(someOf(videoDeliveries))(
+    'a video is written to its file: $name',
+    async ({ quirks }) => {
+      const opened = await open(quirks, 1_000);
+      const id = await submit(opened);
 
-    const { code } = await opened.machine.run(['video', 'wait', id, '-o', 'boat.mp4']);
+      const { code } = await opened.machine.run(['video', 'wait', id, '-o', 'boat.mp4']);
 
-    expect(code).toBe(0);
-    expect(opened.read('boat.mp4').toString('latin1', 4, 8)).toBe('ftyp');
-    expect(opened.emulator.charges).toHaveLength(1);
-  });
+      expect(code).toBe(0);
+      expect(opened.read('boat.mp4').toString('latin1', 4, 8)).toBe('ftyp');
+      expect(opened.emulator.charges).toHaveLength(1);
+    },
+  );
 
-  test('beside an error is written, and the error is shown', async () => {
+  test('a video beside an error is written, and the error is shown', async () => {
     const opened = await open({ taskRemark: true });
     const id = await submit(opened);
 
@@ -169,7 +172,7 @@ describe('a video', () => {
   });
 
   test.each(someOf(videoFailures))(
-    'that failed in the form %s ends with its reason',
+    'a video that failed in the form %s ends with its reason',
     async (form) => {
       const opened = await open({ videoFailure: form }, 60_000);
       const id = await submit(opened);

@@ -43,7 +43,7 @@ async function atEveryStep(story: (at: number) => Promise<Killed>): Promise<numb
 }
 
 describe('a server that is killed while it admits a call', () => {
-  test('does not let the next one pass a daily budget that is used up', async () => {
+  test('a server that is killed while it admits a call does not let the next one pass a daily budget that is used up', async () => {
     const day = ['--daily-budget', '1'];
     const kills = await atEveryStep(async (at) => {
       const machine = await McpMachine.open();
@@ -61,7 +61,7 @@ describe('a server that is killed while it admits a call', () => {
     expect(kills).toBeGreaterThan(10);
   });
 
-  test('does not let the next one pass its own budget', async () => {
+  test('a server that is killed while it admits a call does not let the next one pass its own budget', async () => {
     const kills = await atEveryStep(async (at) => {
       const machine = await McpMachine.open();
       const session = await machine.connect([...price, '--budget', '1']);
@@ -106,7 +106,7 @@ describe('a disk', () => {
     { moment: 'before', isLasting: true },
     { moment: 'after', isLasting: true },
   ] as const)(
-    'that fails $moment a step, lasting: $isLasting, lets no call pass a budget',
+    'a disk that fails $moment a step, lasting: $isLasting, lets no call pass a budget',
     async (fault) => {
       const faults = breakDisk();
       for (let step = 1, isReached = true; isReached; step += takesSome ? 9 : 3) {

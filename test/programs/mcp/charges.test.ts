@@ -93,7 +93,7 @@ describe('a server that ends during a call', () => {
     expect(machine.charges).toBe(1);
   });
 
-  test('by kill -9 loses neither the call nor its result', async () => {
+  test('a server that ends by kill -9 loses neither the call nor its result', async () => {
     const machine = await McpMachine.open();
     machine.emulator.fail({ operation: 'images.generate', fault: slow });
     const session = await machine.start();
@@ -111,7 +111,7 @@ describe('a server that ends during a call', () => {
 });
 
 describe('a call whose own process is killed', () => {
-  test('may have been charged, and is not sent again', async () => {
+  test('a call whose own process is killed may have been charged, and is not sent again', async () => {
     const machine = await McpMachine.open();
     machine.emulator.fail({ operation: 'images.generate', fault: slow });
     const session = await machine.start();
@@ -158,7 +158,7 @@ describe('a call whose own process is killed', () => {
 });
 
 describe('a call that fails', () => {
-  test('before any work is charged nothing, and can be repeated', async () => {
+  test('a call that fails before any work is charged nothing, and can be repeated', async () => {
     const machine = await McpMachine.open();
     const refusal = { type: 'error', status: 403, code: 'insufficient_user_quota' } as const;
     machine.emulator.fail({ operation: 'images.generate', fault: refusal });
@@ -181,23 +181,30 @@ describe('a call that fails', () => {
       operation: 'audio.speech.create',
       args: { model: 'm-speech', text: 'Hello' },
     },
-  ] as const)('after the charge: $tool is not sent again', async ({ tool, operation, args }) => {
-    const machine = await McpMachine.open();
-    machine.emulator.fail({ operation, fault: { type: 'reset', when: 'after-charge' }, times: 9 });
-    const session = await machine.connect();
+  ] as const)(
+    'a call of $tool that fails after the charge is not sent again',
+    async ({ tool, operation, args }) => {
+      const machine = await McpMachine.open();
+      machine.emulator.fail({
+        operation,
+        fault: { type: 'reset', when: 'after-charge' },
+        times: 9,
+      });
+      const session = await machine.connect();
 
-    const lost = await session.call(tool, args);
-    const repeated = await session.call(tool, args);
+      const lost = await session.call(tool, args);
+      const repeated = await session.call(tool, args);
 
-    for (const result of [lost, repeated]) {
-      expect(result).toMatchObject({ state: 'unknown', charged: 'unknown', isError: true });
-    }
-    const posts = machine.emulator.requests.filter(({ method }) => method === 'POST');
-    expect(posts).toHaveLength(1);
-    expect(machine.charges).toBe(1);
-  });
+      for (const result of [lost, repeated]) {
+        expect(result).toMatchObject({ state: 'unknown', charged: 'unknown', isError: true });
+      }
+      const posts = machine.emulator.requests.filter(({ method }) => method === 'POST');
+      expect(posts).toHaveLength(1);
+      expect(machine.charges).toBe(1);
+    },
+  );
 
-  test('is sent again if the usage log proves that it was free', async () => {
+  test('a call that fails is sent again if the usage log proves that it was free', async () => {
     const machine = await McpMachine.open();
     // An error of the gateway after the request was relayed: its outcome is unknown to the client.
     const fault = { type: 'error', status: 500, errorType: 'upstream_error' } as const;

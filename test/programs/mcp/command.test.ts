@@ -101,7 +101,7 @@ test('--print claude-desktop names a folder that can be written, and where the k
   expect(other.stdout).not.toContain('--dir');
 });
 
-describe('a wrong setting ends the server at once', () => {
+describe('wrong settings', () => {
   test.each([
     { what: 'no key', env: { GATEWAY_API_KEY: '' }, args: [], says: 'The key is missing' },
     { what: 'no address', env: { GATEWAY_BASE_URL: '' }, args: [], says: 'base URL is missing' },

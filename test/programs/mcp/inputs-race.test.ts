@@ -98,25 +98,25 @@ describe.each([{ hasPaths: true }, { hasPaths: false }])(
       system.hasPaths = hasPaths;
     });
 
-    test('if a link replaces the file after the check', async () => {
+    test('a file outside of the roots is not read if a link replaces the file after the check', async () => {
       system.after = { realpath: replaceFile };
 
       await expect(open()).rejects.toThrow('photo.png cannot be read');
     });
 
-    test('if a link replaces its folder after the check', async () => {
+    test('a file outside of the roots is not read if a link replaces its folder after the check', async () => {
       system.after = { realpath: replaceFolder };
 
       await expect(open()).rejects.toThrow('is outside of the folders that may be read');
     });
 
-    test('if a link replaces its folder while it is opened', async () => {
+    test('a file outside of the roots is not read if a link replaces its folder while it is opened', async () => {
       system.after = { realpath: replaceFolder, open: restoreFolder };
 
       await expect(open()).rejects.toThrow('is outside of the folders that may be read');
     });
 
-    test('while the file that was opened is', async () => {
+    test('a file that was opened before a link replaces its folder is read if the system tells paths', async () => {
       const { sha256 } = Object.assign({ sha256: '' }, await open());
       system.after = { open: replaceFolder };
       const swapped = await open().catch((error: unknown) => error);

@@ -58,7 +58,7 @@ describe('input files', () => {
     expect(machine.emulator.requests.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 
-  test('of a public host are passed to the gateway; --input-host limits the hosts', async () => {
+  test('input files of a public host are passed to the gateway; --input-host limits the hosts', async () => {
     const machine = await McpMachine.open();
     const [open, limited] = await Promise.all([
       machine.connect(),
@@ -75,7 +75,7 @@ describe('input files', () => {
     expect(refused.text).toContain('URLs of the host example.org are not allowed');
   });
 
-  test('are read from, and results written to, the folders that the client names', async () => {
+  test('input files are read from, and results written to, the folders that the client names', async () => {
     const machine = await McpMachine.open();
     const folder = join(machine.machine.folder, 'named');
     mkdirSync(folder);
@@ -101,7 +101,7 @@ describe('input files', () => {
     expect(other.text).toContain('is outside of the folders');
   });
 
-  test('can be results of other folders, by their paths and links, as they are returned', async () => {
+  test('input files can be results of other folders, by their paths and links, as they are returned', async () => {
     const machine = await McpMachine.open();
     const root = join(machine.machine.folder, 'assets');
     mkdirSync(root);
@@ -143,7 +143,7 @@ describe('input files', () => {
     expect(machine.charges).toBe(charges);
   });
 
-  test('may be read from --root, and results go to --dir', async () => {
+  test('input files may be read from --root, and results go to --dir', async () => {
     const machine = await McpMachine.open();
     const root = join(machine.machine.folder, 'assets');
     mkdirSync(root);
@@ -174,7 +174,7 @@ test('a link that leads nowhere under the name of a result is kept, and the next
 });
 
 describe('nothing is sent', () => {
-  test('to a model whose name is probably misspelled', async () => {
+  test('nothing is sent to a model whose name is probably misspelled', async () => {
     const machine = await McpMachine.open();
     const [session, any] = await Promise.all([machine.connect(), machine.connect(['--any-model'])]);
 
@@ -192,7 +192,7 @@ describe('nothing is sent', () => {
     { args: { ...image, prompt: ' ' }, field: 'prompt' },
     { args: { ...image, widht: 5 }, field: 'widht' },
     { args: { prompt: 'A cat' }, field: 'model' },
-  ])('with invalid arguments: $field', async ({ args, field }) => {
+  ])('nothing is sent with invalid arguments: $field', async ({ args, field }) => {
     const machine = await McpMachine.open();
     const session = await machine.connect();
 
@@ -203,7 +203,7 @@ describe('nothing is sent', () => {
     expect(machine.emulator.requests).toEqual([]);
   });
 
-  test('if a file is where the folder for results should be', async () => {
+  test('nothing is sent if a file is where the folder for results should be', async () => {
     const machine = await McpMachine.open();
     writeFileSync(machine.output, 'a file');
     const session = await machine.connect();
@@ -216,7 +216,7 @@ describe('nothing is sent', () => {
 });
 
 describe('budgets', () => {
-  test('stop a server before it spends more', async () => {
+  test('budgets stop a server before it spends more', async () => {
     const machine = await McpMachine.open();
     const session = await machine.connect(['--budget', '0.005']);
 
@@ -237,7 +237,7 @@ describe('budgets', () => {
     expect(machine.charges).toBe(2);
   });
 
-  test('of a day are shared by all servers', async () => {
+  test('budgets of a day are shared by all servers', async () => {
     const machine = await McpMachine.open();
     const args = ['--daily-budget', '0.007'];
     const sessions = await Promise.all([machine.start(args), machine.start(args)]);
@@ -261,7 +261,7 @@ describe('budgets', () => {
     expect(machine.charges).toBe(3);
   });
 
-  test('need a price; --price gives one', async () => {
+  test('budgets need a price; --price gives one', async () => {
     const machine = await McpMachine.open();
     const args = ['--budget', '1', '--any-model'];
     const [none, priced] = await Promise.all([
@@ -279,7 +279,7 @@ describe('budgets', () => {
     expect(more.text).toContain('$0.4 of the budget');
   });
 
-  test('count nothing for calls that were rejected', async () => {
+  test('budgets count nothing for calls that were rejected', async () => {
     const machine = await McpMachine.open();
     const fault = { type: 'error', status: 403, code: 'insufficient_user_quota' } as const;
     machine.emulator.fail({ operation: 'images.generate', fault });

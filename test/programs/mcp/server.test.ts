@@ -9,7 +9,7 @@ import { image, McpMachine } from './run.ts';
 const video = { model: 'm-video', prompt: 'A paper boat', seconds: 4 };
 
 describe('tools', () => {
-  test('have titles, honest hints and schemas', async () => {
+  test('tools have titles, honest hints and schemas', async () => {
     const machine = await McpMachine.open();
     const { client } = await machine.connect();
 
@@ -41,7 +41,7 @@ describe('tools', () => {
     }
   });
 
-  test('are limited by --allow; --model makes the model optional', async () => {
+  test('tools are limited by --allow; --model makes the model optional', async () => {
     const machine = await McpMachine.open();
     const { client } = await machine.connect(['--allow', 'image', '--model', 'image=m-image']);
 
@@ -53,7 +53,7 @@ describe('tools', () => {
     expect(created.structuredContent).toMatchObject({ state: 'done', model: 'm-image' });
   });
 
-  test('that are free read models, prices, the balance and charges', async () => {
+  test('free tools read models, prices, the balance and charges', async () => {
     const machine = await McpMachine.open();
     const session = await machine.connect();
     const { call_id } = await session.call('create_image', { ...image, n: 2 });
@@ -77,7 +77,7 @@ describe('tools', () => {
 });
 
 describe('the same call', () => {
-  test('is charged once, also at the same time and in another process', async () => {
+  test('the same call is charged once, also at the same time and in another process', async () => {
     const machine = await McpMachine.open();
     const [one, other] = await Promise.all([machine.start(), machine.start()]);
 
@@ -101,7 +101,7 @@ describe('the same call', () => {
     expect(machine.saved).toHaveLength(1);
   });
 
-  test('is paid for anew with again, once for each text', async () => {
+  test('the same call is paid for anew with again, once for each text', async () => {
     const machine = await McpMachine.open();
     const session = await machine.connect();
 
@@ -115,7 +115,7 @@ describe('the same call', () => {
     expect(machine.saved).toHaveLength(2);
   });
 
-  test('is known by a call_id of the agent, which stands for one request', async () => {
+  test('the same call is known by a call_id of the agent, which stands for one request', async () => {
     const machine = await McpMachine.open();
     const session = await machine.connect();
 
@@ -133,7 +133,7 @@ describe('the same call', () => {
     expect(machine.charges).toBe(1);
   });
 
-  test('of an edit is known by the content of its files', async () => {
+  test('an edit is known by the content of its files', async () => {
     const machine = await McpMachine.open();
     const session = await machine.connect();
     const made = await session.call('create_image', image);
@@ -157,7 +157,7 @@ describe('the same call', () => {
     ).toHaveLength(2);
   });
 
-  test('of speech and of a transcription is charged once', async () => {
+  test('the same speech and the same transcription are charged once', async () => {
     const machine = await McpMachine.open();
     const session = await machine.connect();
     const speech = { model: 'm-speech', text: 'The quick brown fox', format: 'wav' };
@@ -178,7 +178,7 @@ describe('the same call', () => {
     expect(posts).toHaveLength(2);
   });
 
-  test('whose file was deleted is not paid for again by itself', async () => {
+  test('a call whose file was deleted is not paid for again by itself', async () => {
     const machine = await McpMachine.open();
     const session = await machine.connect();
     const made = await session.call('create_image', image);
@@ -223,7 +223,7 @@ describe('a video', () => {
     expect(machine.charges).toBe(1);
   });
 
-  test('is saved from the URL in the task if the content route fails', async () => {
+  test('a video is saved from the URL in the task if the content route fails', async () => {
     const machine = await McpMachine.open();
     machine.emulator.quirks.contentStatus = 403;
     const session = await machine.connect(patient);
@@ -234,7 +234,7 @@ describe('a video', () => {
     expect(waited).toMatchObject({ state: 'done', files: [{ mime_type: 'video/mp4' }] });
   });
 
-  test('that no URL returns ends with its URL', async () => {
+  test('a video that no URL returns ends with its URL', async () => {
     const machine = await McpMachine.open();
     machine.emulator.quirks.contentStatus = 501;
     // Not an https URL, so it is not fetched.
@@ -248,7 +248,7 @@ describe('a video', () => {
     expect(waited.text).toMatch(/could not be downloaded.*Download it from http:\S+\.mp4/s);
   });
 
-  test('without a URL, whose content route refuses for good, ends as paid for, and is never created again', async () => {
+  test('a video without a URL whose content route refuses for good ends as paid for, and is never created again', async () => {
     const cases = ([403, 405, 410, 501] as const).map((contentStatus) => ({
       name: `${contentStatus}`,
       quirks: { contentStatus, videoUrl: 'missing' } as const,
@@ -283,7 +283,7 @@ describe('a video', () => {
     }
   });
 
-  test('without a URL, whose content route keeps failing, ends after three downloads', async () => {
+  test('a video without a URL whose content route keeps failing ends after three downloads', async () => {
     const quirks = { videoUrl: 'missing' } as const;
     const machine = await McpMachine.open({ quirks });
     const session = await machine.connect(patient);
@@ -327,7 +327,7 @@ describe('a video', () => {
     expect(machine.charges).toBe(1);
   });
 
-  test('is downloaded again if its file was deleted', async () => {
+  test('a video is downloaded again if its file was deleted', async () => {
     const machine = await McpMachine.open();
     const session = await machine.connect(patient);
     const { call_id } = await session.call('create_video', video);
@@ -354,7 +354,7 @@ describe('a video', () => {
     expect(waited.text).toContain('Call wait_video with call_id');
   });
 
-  test('that failed says so, and is not created again by itself', async () => {
+  test('a failed video says so, and is not created again by itself', async () => {
     const machine = await McpMachine.open();
     machine.emulator.clock.hold();
     const session = await machine.connect(patient);
@@ -373,7 +373,7 @@ describe('a video', () => {
 });
 
 describe('results', () => {
-  test('are links to files; an image comes with a small picture', async () => {
+  test('results are links to files; an image comes with a small picture', async () => {
     const machine = await McpMachine.open();
     const [thumbnail, none, full] = await Promise.all([
       machine.start(),
@@ -394,7 +394,7 @@ describe('results', () => {
     expect(whole.blocks.at(-1)).toEqual({ type: 'image', mimeType: 'image/png', data });
   });
 
-  test('can be read as resources, and other files cannot', async () => {
+  test('results can be read as resources, and other files cannot', async () => {
     const machine = await McpMachine.open();
     const { client } = await machine.connect();
     const made = await client.callTool({ name: 'create_image', arguments: image });
@@ -427,7 +427,7 @@ describe('results', () => {
     expect(next.files?.[0]?.path).toBe(path.replace('.png', '-2.png'));
   });
 
-  test('go to another folder if their own cannot be written when they arrive', async () => {
+  test('results go to another folder if their own cannot be written when they arrive', async () => {
     const machine = await McpMachine.open();
     const session = await machine.connect();
     machine.emulator.fail({

@@ -47,7 +47,7 @@ describe('a thumbnail', () => {
     },
     { name: 'gray', channels: 1, left: [120], right: [0], shown: [120, 120, 120] },
   ])(
-    'of a PNG in $name has its colors, 320 pixels wide',
+    'a thumbnail of a PNG in $name has its colors, 320 pixels wide',
     async ({ channels, left, right, shown }) => {
       const data = halves(1_024, 512, left, right);
       const png = Buffer.from(encodePNG({ width: 1_024, height: 512, data, channels, depth: 8 }));
@@ -59,7 +59,7 @@ describe('a thumbnail', () => {
     },
   );
 
-  test('of a JPEG and of a PNG with 16 bits', async () => {
+  test('a thumbnail is made of a JPEG and of a PNG with 16 bits', async () => {
     const data = halves(400, 400, [200, 100, 50, 255], [0, 0, 0, 255]);
     const photo = jpeg.encode({ width: 400, height: 400, data }, 90).data;
     const deep = Uint16Array.from(
@@ -75,7 +75,7 @@ describe('a thumbnail', () => {
     }
   });
 
-  test('is not made of other formats, huge images and random bytes', async () => {
+  test('a thumbnail is not made of other formats, huge images and random bytes', async () => {
     const header = Buffer.from('89504e470d0a1a0a0000000d49484452ffffffffffffffff', 'hex');
 
     expect(await createThumbnail(header)).toBeUndefined();
@@ -103,7 +103,7 @@ describe('a thumbnail', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(25_000_000);
   });
 
-  test('is not made of pixels that inflate to more than the header says', async () => {
+  test('a thumbnail is not made of pixels that inflate to more than the header says', async () => {
     const [exact = Buffer.alloc(0), bomb = exact] = [100 * 101, 50_000_000].map((size) =>
       toPNG(100, 100, [['IDAT', deflateSync(Buffer.alloc(size))]]),
     );
@@ -114,7 +114,7 @@ describe('a thumbnail', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(25_000_000);
   });
 
-  test('of 33 megapixels with 16 bits', async () => {
+  test('a thumbnail is made of 33 megapixels with 16 bits', async () => {
     const pixels = deflateSync(Buffer.alloc(5_760 * (5_760 * 2 + 1), 0));
     const image = toPNG(5_760, 5_760, [['IDAT', pixels]], 16);
 
@@ -124,7 +124,7 @@ describe('a thumbnail', () => {
   test.each([
     { what: 'pixels', width: 8_000, height: 8_000, depth: 1, colorType: 0 },
     { what: 'bytes', width: 5_000, height: 5_000, depth: 16, colorType: 6 },
-  ])('is not made of too many $what', async ({ width, height, depth, colorType }) => {
+  ])('a thumbnail is not made of too many $what', async ({ width, height, depth, colorType }) => {
     const pixels: [string, Buffer] = ['IDAT', deflateSync(Buffer.alloc(100))];
 
     expect(await createThumbnail(toPNG(width, height, [pixels], depth, colorType))).toBeUndefined();

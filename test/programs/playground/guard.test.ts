@@ -35,7 +35,7 @@ test.each([page, api])('$path is not served for another host name', async ({ pat
   }
 });
 
-test('it is served for each name of this machine', async () => {
+test('the playground is served for each name of this machine', async () => {
   const playground = await open();
   const { port } = new URL(playground.origin);
 

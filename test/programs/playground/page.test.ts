@@ -133,7 +133,7 @@ describe('settings of a link', () => {
     expect(mergeSettings(initial, settings)).toEqual({ ...initial, ...expected });
   });
 
-  test('contain only changed values', () => {
+  test('settings of a link contain only changed values', () => {
     expect(changedSettings(initial, { prompt: 'A boat', size: '', strict: true })).toEqual({
       prompt: 'A boat',
       strict: true,
