@@ -459,3 +459,36 @@ describe('a paid result', () => {
     }
   });
 });
+
+describe('speech that breaks off', () => {
+  const broke = speech(() => respond([half('/out.mp3'), broken], 'audio/mpeg'))('speech');
+
+  test('is kept up to there by the command line', async () => {
+    const { url } = await open(broke);
+    const machine = new Machine({ url, key: 'sk-test' });
+
+    const named = await machine.run(['speak', '-m', model, prompt, '-o', 'a.mp3']);
+    const unnamed = await machine.run(['speak', '-m', model, prompt, '--json']);
+
+    for (const { code, stdout, stderr } of [named, unnamed]) {
+      expect(code).toBe(3);
+      expect(stdout).not.toContain('path');
+      const [, path = ''] = /the part before the failure is saved in (\S+)/.exec(stderr) ?? [];
+      expect(readFileSync(path)).toEqual(Buffer.from(half('/out.mp3')));
+    }
+    expect(named.stderr).toContain('a.mp3.response.mp3');
+    expect(existsSync(join(machine.folder, 'a.mp3'))).toBe(false);
+  });
+
+  test('is kept up to there by MCP', async () => {
+    const { url } = await open(broke);
+    const session = await McpMachine.at(url, createEmulator()).connect();
+
+    const { state, text, files } = await session.call('create_speech', { model, text: prompt });
+
+    expect(state).toBe('unknown');
+    expect(text).toContain('The part before the failure is saved in');
+    expect(files).toHaveLength(1);
+    expect(readFileSync(files?.[0]?.path ?? '')).toEqual(Buffer.from(half('/out.mp3')));
+  });
+});

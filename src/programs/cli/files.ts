@@ -2,7 +2,7 @@ import { errorMessage } from '../../answers/objects.ts';
 import { findUnread } from '../unread.ts';
 import { access, constants, mkdir, stat, readFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
-import { basename, dirname, extname, join, resolve } from 'node:path';
+import { basename, dirname, extname, resolve } from 'node:path';
 import {
   decodeBytes,
   decodeDataURL,
@@ -15,6 +15,7 @@ import type { Image, Uploadable } from '../../index.ts';
 import { FileError, fileFromPath, saveTo, type Savable } from '../../adapters/node/index.ts';
 import { describeOddFile, type Medium } from '../first-bytes.ts';
 import { describeRemark } from '../advice.ts';
+import { writeToFreeName } from '../free-names.ts';
 import { stateFolder } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 import { exitCodes, UsageError } from './usage.ts';
@@ -52,10 +53,15 @@ async function fileKind(path: string): Promise<'file' | 'folder' | 'device' | un
   return found.isDirectory() ? 'folder' : 'device';
 }
 
-/** Output paths, checked before the call is paid for. */
+/** Where results are saved, checked before the call is paid for. */
 export interface Targets {
-  /** Returns the path of the result at `index`, from 0. */
-  path(index: number, extension: string): Promise<string>;
+  readonly folder: string;
+  /**
+   * Saves a result and returns its path.
+   *
+   * @param write - Writes the file to a path, which may be a temporary one.
+   */
+  write(extension: string, write: (path: string) => Promise<unknown>): Promise<string>;
 }
 
 /** Returns the current time for a file name. */
@@ -63,12 +69,11 @@ function stamp(): string {
   return new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
 }
 
-async function freePath(folder: string, name: string, extension: string): Promise<string> {
-  for (let number = 1; ; number += 1) {
-    const path = join(folder, `${name}${number === 1 ? '' : `-${number}`}.${extension}`);
-    if ((await fileKind(path)) === undefined) return path;
-  }
-}
+/** Saves results in a folder under unused names. */
+const unusedNames = (folder: string, name: string): Targets => ({
+  folder,
+  write: (extension, write) => writeToFreeName(folder, name, extension, write),
+});
 
 /**
  * Chooses the output paths.
@@ -100,7 +105,13 @@ export async function chooseTargets(
     await access(dirname(path), constants.W_OK).catch(() => {
       throw new UsageError(`The folder ${dirname(path)} is not writable. Choose another.`);
     });
-    return { path: () => Promise.resolve(path) };
+    return {
+      folder: dirname(path),
+      async write(_, write) {
+        await write(path);
+        return path;
+      },
+    };
   }
   const folder = path ?? process.cwd();
   try {
@@ -109,8 +120,7 @@ export async function chooseTargets(
   } catch {
     throw new UsageError(`The folder ${folder} is not writable. Choose another with --out.`);
   }
-  const name = `${kind}-${stamp()}`;
-  return { path: (_, extension) => freePath(folder, name, extension) };
+  return unusedNames(folder, `${kind}-${stamp()}`);
 }
 
 /**
@@ -123,11 +133,12 @@ export async function chooseTargets(
  */
 export async function save(
   source: Exclude<Savable, Response | Blob>,
-  path: string,
+  extension: string,
+  targets: Targets,
   terminal: Terminal,
 ): Promise<string | undefined> {
   try {
-    return await saveSomewhere(source, path, terminal);
+    return await saveSomewhere(source, extension, targets, terminal);
   } catch (error) {
     process.exitCode = exitCodes.unknown;
     const problem = errorMessage(error);
@@ -140,7 +151,7 @@ export async function save(
     }
     const bytes = 'byteLength' in source ? source : Buffer.from(source.b64_json ?? '', 'base64');
     if (terminal.isOutput || bytes.byteLength === 0) {
-      const tried = folders(path).join(', ');
+      const tried = folders(targets).join(', ');
       terminal.note(
         `${problem}\nThe result was charged and is lost: it could not be written to ${tried}.`,
       );
@@ -154,22 +165,27 @@ export async function save(
 }
 
 /** Returns the folders for a result, in the order of the attempts. */
-function folders(path: string): string[] {
-  return [...new Set([dirname(path), tmpdir(), stateFolder(), homedir()])];
+function folders({ folder }: Targets): string[] {
+  return [...new Set([folder, tmpdir(), stateFolder(), homedir()])];
 }
 
 /** Saves a file, in a fallback folder if its own is not writable. */
-async function saveSomewhere(source: Savable, path: string, terminal: Terminal): Promise<string> {
-  const [, ...others] = folders(path);
+async function saveSomewhere(
+  source: Savable,
+  extension: string,
+  targets: Targets,
+  terminal: Terminal,
+): Promise<string> {
+  const [, ...others] = folders(targets);
+  const write = (path: string) => saveTo(source, path);
   try {
-    return (await saveTo(source, path)).path;
+    return await targets.write(extension, write);
   } catch (error) {
     if (!FileError.isInstance(error)) throw error;
     for (const folder of others) {
-      const name = `model-gateway-${stamp()}`;
-      const elsewhere = await freePath(folder, name, extname(path).slice(1));
       try {
-        const { path: saved } = await saveTo(source, elsewhere);
+        const elsewhere = unusedNames(folder, `model-gateway-${stamp()}`);
+        const saved = await elsewhere.write(extension, write);
         terminal.note(`${error.message}\nThe result was charged, so it is saved in ${saved}`);
         return saved;
       } catch (other) {
@@ -204,10 +220,16 @@ export async function saveUnread(
   const isFolder = out === undefined || (await fileKind(path)) === 'folder';
   const folder = isFolder ? path : dirname(path);
   const name = isFolder ? `response-${stamp()}` : `${basename(path)}.response`;
-  const target = await freePath(folder, name, unread.extension);
+  const targets = unusedNames(folder, name);
   try {
-    const saved = await saveSomewhere(Buffer.from(unread.body), target, terminal);
-    terminal.note(`The response may be paid for, so all of it is saved in ${saved}`);
+    const saved = await saveSomewhere(
+      Buffer.from(unread.body),
+      unread.extension,
+      targets,
+      terminal,
+    );
+    const what = unread.isPart ? 'the part before the failure' : 'all of it';
+    terminal.note(`The response may be paid for, so ${what} is saved in ${saved}`);
   } catch (problem) {
     terminal.note(`The response may be paid for, but was not saved: ${errorMessage(problem)}`);
   }

@@ -23,6 +23,7 @@ import {
   showImage,
 } from './files.ts';
 import { readPrompt } from './terminal.ts';
+import { readPaidFile } from '../unread.ts';
 import { beginOnce } from './records.ts';
 import { collect, Exit, exitCodes, parseNumber, UsageError } from './usage.ts';
 
@@ -70,11 +71,7 @@ async function reuseImages(
   if (files.length < paths.length || files.every(isSame)) return paths;
   const targets = await chooseTargets('image', options, options.count);
   return Promise.all(
-    files.map(async (file, index) => {
-      const copy = await targets.path(index, extname(file).slice(1));
-      await copyFile(file, copy);
-      return copy;
-    }),
+    files.map((file) => targets.write(extname(file).slice(1), (path) => copyFile(file, path))),
   );
 }
 
@@ -136,9 +133,8 @@ async function createImages(
     }
     if (length === 0) process.exitCode = exitCodes.unknown;
     const written: string[] = [];
-    for (const [index, image] of response.data.entries()) {
-      const path = await targets.path(index, imageExtension(image));
-      const saved = await save(image, path, terminal);
+    for (const image of response.data) {
+      const saved = await save(image, imageExtension(image), targets, terminal);
       if (saved === undefined) continue;
       written.push(saved);
       await noteOtherFormat(saved, terminal);
@@ -276,9 +272,9 @@ export function speakCommand(): Command {
       { model, voice, input, response_format: format, speed, instructions },
       { signal },
     );
-    const bytes = new Uint8Array(await response.arrayBuffer());
+    const bytes = await readPaidFile(response, format);
     context.isPaid = true;
-    const path = await save(bytes, await targets.path(0, format), terminal);
+    const path = await save(bytes, format, targets, terminal);
     if (path === undefined) return;
     await noteOddFile(path, 'audio', terminal);
     run.show({ path, bytes: bytes.byteLength }, [path]);

@@ -57,11 +57,10 @@ async function write(answer: unknown, { terminal, context }: Run<unknown>): Prom
     const [, kind = 'bin'] =
       /^[^/]+\/([a-z\d]+)/i.exec(answer.headers.get('content-type') ?? '') ?? [];
     const targets = await chooseTargets('answer', {});
-    const path = await targets.path(0, kind);
     const saved =
       context.isCharged === true
-        ? await save(new Uint8Array(await answer.arrayBuffer()), path, terminal)
-        : (await saveTo(answer, path)).path;
+        ? await save(new Uint8Array(await answer.arrayBuffer()), kind, targets, terminal)
+        : await targets.write(kind, (path) => saveTo(answer, path));
     if (saved !== undefined) terminal.line(saved);
   } else {
     terminal.raw(new Uint8Array(await answer.arrayBuffer()));

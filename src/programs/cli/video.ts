@@ -130,15 +130,17 @@ async function saveVideo(
   run: Run<OutOptions>,
 ): Promise<void> {
   const { terminal, signal } = run;
-  const { path, bytes } = await downloadVideo(client, task, {
-    to: await targets.path(0, 'mp4'),
-    resume: true,
-    signal,
-    onProgress({ received, total }) {
-      const outOf = total === undefined ? '' : ` of ${Math.round(total / 1_000)}`;
-      terminal.progress(`Downloading ${Math.round(received / 1_000)}${outOf} kB`);
-    },
-  }).catch((error: unknown) => {
+  const download = (to: string) =>
+    downloadVideo(client, task, {
+      to,
+      resume: true,
+      signal,
+      onProgress({ received, total }) {
+        const outOf = total === undefined ? '' : ` of ${Math.round(total / 1_000)}`;
+        terminal.progress(`Downloading ${Math.round(received / 1_000)}${outOf} kB`);
+      },
+    });
+  const path = await targets.write('mp4', download).catch((error: unknown) => {
     if (!ContentUnavailableError.isInstance(error)) throw error;
     const { url } = error;
     const id = taskId(task);
@@ -153,6 +155,7 @@ async function saveVideo(
     // The file is saved. Without this record, a second run with the call id downloads it again.
   });
   await noteOddFile(path, 'video', terminal);
+  const { size: bytes } = await stat(path);
   run.show({ id: taskId(task), path, bytes }, [path]);
 }
 
@@ -169,8 +172,7 @@ async function showSaved({ id }: VideoTaskRef, run: Run<OutOptions>): Promise<bo
   let path = saved;
   if (!isSame) {
     const targets = await chooseTargets('video', run.options);
-    path = await targets.path(0, 'mp4');
-    await copyFile(saved, path);
+    path = await targets.write('mp4', (copy) => copyFile(saved, copy));
   }
   const { size } = await stat(path);
   run.show({ id, path, bytes: size }, [path]);

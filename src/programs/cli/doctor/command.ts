@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { command, define, type Run } from '../command.ts';
-import { chooseTargets } from '../files.ts';
+import { chooseTargets, type Targets } from '../files.ts';
 import { readBaseURL, readGatewayFinder, readHeaders, readKey } from '../settings.ts';
 import type { Terminal } from '../terminal.ts';
 import { collect, exitCodes, parseDuration, parseNumber, UsageError } from '../usage.ts';
@@ -132,13 +132,13 @@ async function report(target: Target, run: Run<DoctorOptions>): Promise<void> {
     file === undefined ? undefined : chooseTargets('report', { ...options, out: file });
   const [files, pages] = [await choose(out), await choose(html)];
   const document = await createReport(target, { spend: spendOptions(run) });
-  const write = async (path: string, text: string): Promise<void> => {
-    await writeFile(path, `${text}\n`);
+  const write = async (targets: Targets, extension: string, text: string): Promise<void> => {
+    const path = await targets.write(extension, (file) => writeFile(file, `${text}\n`));
     terminal.note(`The report is in ${path}`);
   };
   const text = isJSON ? JSON.stringify(document, undefined, 2) : formatReport(document);
-  if (files !== undefined) await write(await files.path(0, isJSON ? 'json' : 'md'), text);
-  if (pages !== undefined) await write(await pages.path(0, 'html'), formatPage(document));
+  if (files !== undefined) await write(files, isJSON ? 'json' : 'md', text);
+  if (pages !== undefined) await write(pages, 'html', formatPage(document));
   const isPrinted = options.report === true || options.json === true || html === undefined;
   if (files === undefined && isPrinted) terminal.line(text);
   if (profilePath !== undefined) await writeProfile(profilePath, document, terminal);

@@ -27,7 +27,6 @@ import {
 } from './job.ts';
 import { toAgentMessage, withoutAdvice } from './messages.ts';
 import {
-  findFreePath,
   findResult,
   isCompleted,
   isFileProblem,
@@ -37,6 +36,7 @@ import {
   checkFiles,
   saveUnread,
 } from './outputs.ts';
+import { findFreePath } from '../../free-names.ts';
 import type { JobStore } from './store.ts';
 
 /** The message to a worker on its standard input. */

@@ -1,5 +1,4 @@
 import { access, constants, lstat, mkdir, readdir, rm } from 'node:fs/promises';
-import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import {
@@ -15,7 +14,8 @@ import { describeRemark } from '../../advice.ts';
 import { describeOddFile, type Medium } from '../../first-bytes.ts';
 import { findUnread } from '../../unread.ts';
 import { FileError, saveTo, type Savable } from '../../../adapters/node/index.ts';
-import { moveToNew, systemErrorCode } from '../../../adapters/node/durable.ts';
+import { systemErrorCode } from '../../../adapters/node/durable.ts';
+import { moveToFreeName, temporaryPath } from '../../free-names.ts';
 import type { JobRecord, JobUpdate, OutputFile } from './job.ts';
 import { withoutAdvice } from './messages.ts';
 import { openFile, readHead } from './opened.ts';
@@ -27,35 +27,9 @@ export async function prepareFolder(folder: string): Promise<void> {
   await access(folder, constants.W_OK);
 }
 
-/** Returns an unused path in a folder. A link that leads nowhere uses its path too. */
-export async function findFreePath(
-  folder: string,
-  name: string,
-  extension: string,
-): Promise<string> {
-  for (let number = 1; ; number += 1) {
-    const path = join(folder, `${name}${number === 1 ? '' : `-${number}`}.${extension}`);
-    if ((await lstat(path).catch(() => undefined)) === undefined) return path;
-  }
-}
-
 /** Returns whether a failure is one of the folder, so that another one may work. */
 export function isFileProblem(error: unknown): boolean {
   return FileError.isInstance(error) || systemErrorCode(error) !== '';
-}
-
-/** Moves a file to an unused name. An existing file is never replaced. */
-async function moveToFreeName(
-  from: string,
-  folder: string,
-  name: string,
-  extension: string,
-): Promise<string> {
-  for (;;) {
-    const path = await findFreePath(folder, name, extension);
-    // Otherwise another process was faster.
-    if (await moveToNew(from, path)) return path;
-  }
 }
 
 /**
@@ -83,7 +57,7 @@ async function saveIn(
   type: string | undefined,
 ): Promise<OutputFile> {
   await prepareFolder(folder);
-  const temporary = join(folder, `.${name}.${randomBytes(6).toString('hex')}.part`);
+  const temporary = temporaryPath(folder, name);
   const { bytes } = await saveTo(source, temporary);
   const ending = extension ?? (await findExtension(temporary, type));
   const path = await moveToFreeName(temporary, folder, name, ending);
@@ -237,7 +211,8 @@ export async function saveUnread(
     const source = Buffer.from(unread.body);
     // Not a name of a result, which would be returned to a repeated call.
     const file = await saveOutput(source, folders, `${name}-response`, unread.extension);
-    return { files: [file], message: `${message} All of the response is saved in ${file.path}` };
+    const what = unread.isPart ? 'The part before the failure' : 'All of the response';
+    return { files: [file], message: `${message} ${what} is saved in ${file.path}` };
   } catch (cause) {
     return { message: `${message} The response could not be saved: ${errorMessage(cause)}` };
   }

@@ -17,6 +17,7 @@ import {
 } from '../../../index.ts';
 import { thisProcess } from '../../../adapters/node/durable.ts';
 import type { ReportedCosts } from '../../reported-costs.ts';
+import { readPaidFile } from '../../unread.ts';
 import { type Charged, type Input, isOver, type Job, type JobUpdate } from './job.ts';
 import { toAgentMessage, withoutAdvice } from './messages.ts';
 import { readRegular } from './opened.ts';
@@ -210,7 +211,7 @@ function makeSpeech(job: JobOf<'create_speech'>, context: WorkerContext): Promis
       const { data, request_id: requestId } = await context.client.audio.speech
         .create({ ...params, model }, once)
         .withResponse();
-      return { result: new Uint8Array(await data.arrayBuffer()), requestId };
+      return { result: await readPaidFile(data, params.response_format), requestId };
     },
     async (bytes) => {
       const files = [await saveOutput(bytes, folders, job.name, params.response_format)];
