@@ -1,6 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { experimental_generateVideo as generateVideo, generateImage, generateSpeech } from 'ai';
+import {
+  experimental_generateVideo as generateVideo,
+  experimental_transcribe as transcribe,
+  generateImage,
+  generateSpeech,
+} from 'ai';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createModelGateway } from '../../src/adapters/ai-sdk/index.ts';
 import { videoProcessor } from '../../src/adapters/bullmq/index.ts';
@@ -15,6 +20,7 @@ import { encodePng } from '../../src/testing/media/png.ts';
 import { toTones } from '../../src/testing/media/tones.ts';
 import { listen } from '../../src/testing/server/server.ts';
 import { TestQueue } from '../helpers/bullmq-queue.ts';
+import { collect } from '../helpers/clients.ts';
 import { passTimeFaster } from '../helpers/fast-time.ts';
 import { someOf } from '../helpers/some-cases.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -147,6 +153,9 @@ const respond = (content: readonly (string | Uint8Array<ArrayBuffer>)[], type: s
   // A stream, so that no length is sent.
   new Response(new Blob([...content]).stream(), { headers: { 'content-type': type } });
 
+const refuse = (text: string, type: string): Response =>
+  new Response(text, { status: 403, headers: { 'content-type': type } });
+
 const half = (path: string): Uint8Array<ArrayBuffer> =>
   fileAt(path).slice(0, fileAt(path).length / 2);
 
@@ -175,6 +184,13 @@ const wrongFiles: readonly (readonly [
   ['a page', (_, type) => respond(['<!doctype html><title>Sign in</title>'], type), /HTML page/],
   ['JSON', (_, type) => respond(['{"detail":"not yet"}'], type), /JSON|not yet/],
   ['nothing', (_, type) => respond([], type), /empty/],
+  ['a 403 of XML', () => refuse(xml, 'application/xml'), /The key is gone/],
+  ['a 403 of XML in HTML', () => refuse(xml, 'text/html'), /The key is gone/],
+  [
+    'a 403 of JSON',
+    () => refuse('{"message":"The key is gone"}', 'application/json'),
+    /The key is gone/,
+  ],
 ];
 
 const kinds: readonly Kind[] = [
@@ -484,11 +500,182 @@ describe('speech that breaks off', () => {
     const { url } = await open(broke);
     const session = await McpMachine.at(url, createEmulator()).connect();
 
-    const { state, text, files } = await session.call('create_speech', { model, text: prompt });
+    const {
+      state,
+      text,
+      files: kept,
+    } = await session.call('create_speech', { model, text: prompt });
 
     expect(state).toBe('unknown');
     expect(text).toContain('The part before the failure is saved in');
-    expect(files).toHaveLength(1);
-    expect(readFileSync(files?.[0]?.path ?? '')).toEqual(Buffer.from(half('/out.mp3')));
+    expect(kept).toHaveLength(1);
+    expect(readFileSync(kept?.[0]?.path ?? '')).toEqual(Buffer.from(half('/out.mp3')));
+  });
+});
+
+/** Counts the requests that may be charged. */
+function counted(kind: Kind): { readonly kind: Kind; readonly count: () => number } {
+  let count = 0;
+  const answer: Answer = (request) => {
+    count += Number(request.method === 'POST');
+    return kind.answer(request);
+  };
+  return { kind: { ...kind, answer }, count: () => count };
+}
+
+const unread =
+  'data: {"kind":"sound","blob":"AAAA"}\n\ndata: {"kind":"end","cost":3}\n\ndata: [DONE]\n\n';
+
+const anyAnswer = (answer: () => Response) => answers('image', [['POST', /./, answer]])('anything');
+
+/** Commands and tools that may be paid for, and receive a file or a text. */
+const programs: readonly {
+  readonly name: string;
+  readonly words: readonly string[];
+  readonly args: Readonly<Record<string, unknown>>;
+}[] = [
+  { name: 'create_image', words: ['image', prompt, '-y'], args: { prompt } },
+  { name: 'create_speech', words: ['speak', prompt], args: { text: prompt } },
+  { name: 'transcribe_audio', words: ['transcribe', 'talk.mp3'], args: { path: 'talk.mp3' } },
+];
+
+async function runCommand(kind: Kind, words: readonly string[]) {
+  const { url } = await open(kind);
+  const machine = new Machine({ url, key: 'sk-test' });
+  writeFileSync(join(machine.folder, 'talk.mp3'), fileAt('/out.mp3'));
+  const run = () => machine.run([...words, '-m', model]);
+  return { run, folder: machine.folder };
+}
+
+async function callTool(kind: Kind, name: string, args: Readonly<Record<string, unknown>>) {
+  const { url } = await open(kind);
+  const machine = McpMachine.at(url, createEmulator());
+  writeFileSync(join(machine.workspace, 'talk.mp3'), fileAt('/out.mp3'));
+  const session = await machine.connect();
+  return () => session.call(name, { model, ...args });
+}
+
+describe('a paid stream that is not understood', () => {
+  const kind = anyAnswer(() => respond([unread], 'text/event-stream'));
+
+  test.each(programs)('is saved whole by the command: $words', async ({ words }) => {
+    const { run } = await runCommand(kind, words);
+
+    const { code, stdout, stderr } = await run();
+
+    expect([code, stdout]).toEqual([3, '']);
+    const [, path = ''] = /all of it is saved in (\S+)/.exec(stderr) ?? [];
+    expect(readFileSync(path, 'utf8')).toBe(unread);
+  });
+
+  test.each(programs)('is saved whole by the tool $name', async ({ name, args }) => {
+    const call = await callTool(kind, name, args);
+
+    const { state, text, files: saved = [] } = await call();
+
+    expect(state).toBe('unknown');
+    expect(text).toContain('All of the response is saved in');
+    expect(saved.map(({ path }) => readFileSync(path, 'utf8'))).toEqual([unread]);
+  });
+});
+
+describe('XML in place of a transcript', () => {
+  const kind = anyAnswer(() => respond([xml], 'application/xml'));
+  const file = new File([fileAt('/out.mp3')], 'talk.mp3');
+  const forms = [{}, { response_format: 'text' }, { response_format: 'srt' }] as const;
+
+  test.each(forms)('is an error of the client: %o', async (form) => {
+    const { client } = await open(kind);
+
+    await expect(client.audio.transcriptions.create({ model, file, ...form })).rejects.toThrow(
+      'The key is gone',
+    );
+    await expect(client.audio.translations.create({ model, file, ...form })).rejects.toThrow(
+      'The key is gone',
+    );
+  });
+
+  test('is an error of a stream', async () => {
+    const { client } = await open(kind);
+
+    const stream = client.audio.transcriptions.create({ model, file, stream: true });
+
+    await expect(stream.then(collect)).rejects.toThrow('The key is gone');
+  });
+
+  test('is an error of the AI SDK', async () => {
+    const { client } = await open(kind);
+    const provider = createModelGateway({ client });
+
+    const transcript = transcribe({
+      model: provider.transcriptionModel(model),
+      audio: fileAt('/out.mp3'),
+      maxRetries: 0,
+    });
+
+    await expect(transcript).rejects.toThrow('The key is gone');
+  });
+
+  test('is an error of the programs', async () => {
+    const { run } = await runCommand(kind, ['transcribe', 'talk.mp3']);
+
+    expect(await run()).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining('The key is gone'),
+    });
+    const call = await callTool(kind, 'transcribe_audio', { path: 'talk.mp3' });
+    expect(await call()).toMatchObject({
+      state: 'unknown',
+      text: expect.stringContaining('The key is gone'),
+    });
+  });
+});
+
+describe('fewer pictures than were asked for', () => {
+  const one = image((at) => ({ data: [{ url: `${at}/out.png` }] }))('one picture');
+  const none = image(() => ({ data: [] }))('no picture');
+
+  test('are counted by the command line', async () => {
+    const { run, folder } = await runCommand(one, ['image', prompt, '-n', '2', '-y', '-o', 'out/']);
+
+    const { code, stdout, stderr } = await run();
+
+    expect([code, JSON.parse(stdout).paths]).toEqual([0, [expect.stringContaining(folder)]]);
+    expect(stderr).toContain('The gateway returned 1 of 2 images.');
+  });
+
+  test('are counted by MCP', async () => {
+    const call = await callTool(one, 'create_image', { prompt, n: 2 });
+
+    const { state, text, files: saved } = await call();
+
+    expect(state).toBe('done');
+    expect(saved).toHaveLength(1);
+    expect(text).toContain('The gateway returned 1 of 2 images.');
+    expect(text).not.toMatch(/safety|filter/i);
+  });
+
+  test('or none: a second run with the call id is not paid for', async () => {
+    const { kind, count } = counted(none);
+    const { run } = await runCommand(kind, ['image', prompt, '-y', '--call-id', 'boat-1']);
+
+    const [first, second] = [await run(), await run()];
+
+    expect([first.code, second.code]).toEqual([3, 3]);
+    // The first run counts as a running one here, because both are in one process.
+    expect(second.stderr).toContain('boat-1');
+    expect(count()).toBe(1);
+  });
+
+  test('or none: a repeated call of MCP is not paid for', async () => {
+    const { kind, count } = counted(none);
+    const call = await callTool(kind, 'create_image', { prompt, call_id: 'boat-1' });
+
+    const [first, second] = [await call(), await call()];
+
+    expect([first.state, second.state]).toEqual(['failed', 'failed']);
+    expect(second.text).toContain('returned 0 of 1 image');
+    expect(count()).toBe(1);
   });
 });

@@ -4,6 +4,7 @@ import { open, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { decodeBytes, decodeDataURL } from '../../answers/bytes.ts';
 import { ContainerWalk } from '../../answers/container.ts';
+import { readErrorText } from '../../answers/failure.ts';
 import { isObject, isText, toFields } from '../../answers/objects.ts';
 import {
   describeContent,
@@ -288,11 +289,25 @@ async function openURL(url: string, signal: AbortSignal | undefined): Promise<Op
   check(/^https?:\/\//i.test(url), 'url', 'is not an http(s) or data URL.');
   const response = await fetch(url, signal === undefined ? {} : { signal });
   if (response.ok) return openResponse(response);
-  await response.body?.cancel();
-  throw new InvalidInputError(
-    'url',
-    `responded with status ${response.status}; it may have expired.`,
-  );
+  const { message } = readErrorText(await readBeginning(response));
+  const reason = message === undefined ? 'it may have expired.' : `it says: ${message}`;
+  throw new InvalidInputError('url', `responded with status ${response.status}; ${reason}`);
+}
+
+/** Returns the beginning of a body as text, and discards the rest. */
+async function readBeginning({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of body ?? []) {
+      chunks.push(chunk);
+      length += chunk.byteLength;
+      if (length >= textLength) break;
+    }
+  } catch {
+    // The status is known.
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, textLength);
 }
 
 function isResponse(source: unknown): source is Response {
