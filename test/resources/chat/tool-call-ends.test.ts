@@ -283,7 +283,7 @@ describe('an unfinished tool call', () => {
     });
 
     const sent = Object(await bodyOf(requests[1]));
-    expect(sent.messages[1].tool_calls).toEqual([toolCall('c0', '')]);
+    expect(sent.messages[1].tool_calls).toEqual([toolCall('c0', '{}')]);
   });
 });
 
