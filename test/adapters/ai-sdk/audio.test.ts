@@ -8,7 +8,7 @@ const speech = 'm-speech';
 const translation = 'm-translation';
 
 describe('speech', () => {
-  test('is generated with the given options', async () => {
+  test('speech is generated with the given options', async () => {
     const { provider, emulator } = emulatedProvider();
 
     const { audio, warnings } = await generateSpeech({
@@ -75,7 +75,7 @@ describe('transcription', () => {
     expect(text).toBe('Good morning. It rains.');
   });
 
-  test('is otherwise in the spoken language, with timestamps', async () => {
+  test('a transcription is in the spoken language, with timestamps', async () => {
     const { provider, emulator, audio } = await spoken();
 
     const result = await transcribe({ model: provider.transcriptionModel('whisper-1'), audio });
@@ -100,7 +100,7 @@ describe('transcription', () => {
     expect(segments.every(({ text }) => !text.trim().includes(' '))).toBe(true);
   });
 
-  test('by a model that returns only text adds a warning if more is requested', async () => {
+  test('a transcription by a model that returns only text adds a warning if more is requested', async () => {
     const { provider, emulator, audio } = await spoken();
     const model = provider.transcriptionModel('gpt-4o-transcribe');
 
@@ -111,7 +111,7 @@ describe('transcription', () => {
     expect(emulator.requests.at(-1)?.body).toMatchObject({ fields: { response_format: 'json' } });
   });
 
-  test('of a gateway without the route is an error, without a retry', async () => {
+  test('a transcription at a gateway without the route is an error, without a retry', async () => {
     const { provider, emulator, audio } = await spoken();
     emulator.fail({
       operation: 'audio.transcriptions.create',

@@ -161,7 +161,7 @@ describe('a metered call whose response is lost', () => {
     },
   );
 
-  test('is charged once if the settings or the call say so', async () => {
+  test('a metered call whose response is lost is charged once if the settings or the call say so', async () => {
     const emulator = createEmulator();
     const { apiKey, baseURL, fetch } = emulator;
     const strict = createModelGateway({ apiKey, baseURL, fetch, retryUnknownOutcome: false });

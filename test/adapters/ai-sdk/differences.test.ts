@@ -48,8 +48,8 @@ async function partsOf(model: LanguageModelV4) {
   return collect(stream);
 }
 
-describe('unlike @ai-sdk/openai-compatible, the provider', () => {
-  test('has an error for an error in a stream', async () => {
+describe('differences from @ai-sdk/openai-compatible', () => {
+  test('the provider has an error for an error in a stream', async () => {
     const { theirs, ours } = providers(
       eventStream({ error: { message: 'Too long', code: 'context_length_exceeded' } }, '[DONE]'),
     );
@@ -62,7 +62,7 @@ describe('unlike @ai-sdk/openai-compatible, the provider', () => {
     expect(String(second?.type === 'error' && second.error)).toContain('Too long');
   });
 
-  test('has an error part for a streamed tool call without a name', async () => {
+  test('the provider has an error part for a streamed tool call without a name', async () => {
     const call = { index: 0, id: 'call_1', type: 'function', function: { arguments: '{"a":1}' } };
     const delta = { role: 'assistant', tool_calls: [call] };
     const choices = [{ index: 0, delta, finish_reason: 'tool_calls' }];
@@ -115,7 +115,7 @@ describe('unlike @ai-sdk/openai-compatible, the provider', () => {
     expect(second.usage.outputTokens).toEqual({ total: 7, text: 2, reasoning: 5 });
   });
 
-  test('has requests as objects, and bodies and usage as the client normalizes them', async () => {
+  test('the provider returns requests as objects, and bodies and usage as the client normalizes them', async () => {
     const { theirs, ours } = providers(completion({ content: 'Hi' }));
 
     const first = await theirs('m').doGenerate({ prompt });
@@ -188,7 +188,7 @@ describe('unlike @ai-sdk/openai-compatible, the provider', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('has numbers in place of missing counts of an image', async () => {
+  test('the provider has numbers in place of missing counts of an image', async () => {
     const counts = { input_tokens: 7, output_tokens: null };
     const { theirs, ours } = providers(json({ ...onePNG, usage: counts }));
 

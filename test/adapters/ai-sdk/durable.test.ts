@@ -38,24 +38,27 @@ describe('a model in a durable step', () => {
     video: provider.videoModel('m'),
   };
 
-  test.each(Object.entries(models))('is stored without the key, and restored: %s', (_, model) => {
-    const stored = store(model);
-    expect(stored).toContain(baseURL);
-    expect(stored).not.toContain(apiKey);
+  test.each(Object.entries(models))(
+    'a model in a durable step is stored without the key, and restored: %s',
+    (_, model) => {
+      const stored = store(model);
+      expect(stored).toContain(baseURL);
+      expect(stored).not.toContain(apiKey);
 
-    const restored = load(model, stored);
+      const restored = load(model, stored);
 
-    const { specificationVersion, provider: name, modelId } = restored;
-    expect({ specificationVersion, provider: name, modelId }).toEqual({
-      specificationVersion: model.specificationVersion,
-      provider: model.provider,
-      modelId: 'm',
-    });
-    expect(Object.keys(restored)).toEqual(Object.keys(model));
-    expect(store(restored)).toBe(stored);
-  });
+      const { specificationVersion, provider: name, modelId } = restored;
+      expect({ specificationVersion, provider: name, modelId }).toEqual({
+        specificationVersion: model.specificationVersion,
+        provider: model.provider,
+        modelId: 'm',
+      });
+      expect(Object.keys(restored)).toEqual(Object.keys(model));
+      expect(store(restored)).toBe(stored);
+    },
+  );
 
-  test('is stored by the names that models of openai-compatible have', () => {
+  test('a model in a durable step is stored by the names that models of openai-compatible have', () => {
     const theirs = createOpenAICompatible({ name: 'x', baseURL })('m').constructor;
     for (const name of [serialize, deserialize]) {
       expect(Reflect.get(theirs, name)).toBeTypeOf('function');
@@ -63,7 +66,7 @@ describe('a model in a durable step', () => {
     }
   });
 
-  test('has the settings, and calls with the key of its process', async () => {
+  test('a model in a durable step has the settings, and calls with the key of its process', async () => {
     const emulator = createEmulator();
     const server = await emulator.listen();
     onTestFinished(() => server.close());
@@ -80,7 +83,7 @@ describe('a model in a durable step', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('of the default provider is restored as one', () => {
+  test('a model of the default provider is restored as one', () => {
     const model = modelGateway('m');
     expect(JSON.parse(store(model))).toEqual({
       kind: 'language',
@@ -104,10 +107,13 @@ describe('a model in a durable step', () => {
     ['queryParams', () => createModelGateway({ apiKey, baseURL, queryParams: { a: 'b' } })('m')],
     ['transformRequestBody', () => create()('m', { transformRequestBody: (body) => body })],
     ['ledger', () => createModelGateway({ apiKey, baseURL, ledger: memoryLedger() }).video('m')],
-  ])('cannot be stored with %s, which a step would not have', (field, make) => {
-    const model = make();
-    const storing = (): string => store(model);
-    expect(storing).toThrow(InvalidInputError);
-    expect(storing).toThrow(`${field}: cannot be stored for a durable step`);
-  });
+  ])(
+    'a model in a durable step cannot be stored with %s, which a step would not have',
+    (field, make) => {
+      const model = make();
+      const storing = (): string => store(model);
+      expect(storing).toThrow(InvalidInputError);
+      expect(storing).toThrow(`${field}: cannot be stored for a durable step`);
+    },
+  );
 });

@@ -23,7 +23,7 @@ function paid(requests: readonly Request[]): number {
 }
 
 describe('images', () => {
-  test('are returned as bytes in any format of the gateway, and charged once', async () => {
+  test('images are returned as bytes in any format of the gateway, and charged once', async () => {
     const { provider, emulator } = emulatedProvider();
 
     const result = await generateImage({
@@ -61,7 +61,7 @@ describe('images', () => {
     },
   );
 
-  test('are edited, as files with a mask', async () => {
+  test('images are edited as files with a mask', async () => {
     const { provider, emulator } = emulatedProvider();
     const made = await generateImage({ model: provider.imageModel(model), prompt, size: '64x64' });
     const { uint8Array } = made.image;
@@ -78,7 +78,7 @@ describe('images', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('with a URL are sent as URLs, next to files', async () => {
+  test('images with a URL are sent as URLs, next to files', async () => {
     const { provider, requests } = scriptedProvider([json({ data: [{ b64_json: 'iVBORw==' }] })]);
     const images = ['https://pictures.example/a.png', Uint8Array.from(png)];
 
@@ -106,7 +106,7 @@ describe('images', () => {
     expect(emulator.requests[0]?.body).not.toMatchObject({ value: { seed: 1 } });
   });
 
-  test('of a registry', async () => {
+  test('a registry finds the image models of a provider', async () => {
     const { provider } = emulatedProvider();
     const registry = createProviderRegistry({ gateway: provider });
 
@@ -120,7 +120,7 @@ describe('images', () => {
 });
 
 describe('no image is charged twice', () => {
-  test('when a filter removes all images', async () => {
+  test('no image is charged twice when a filter removes all images', async () => {
     const { provider, emulator } = emulatedProvider({}, { quirks: { imagesFiltered: 2 } });
 
     const error = await failureOf(
@@ -132,7 +132,7 @@ describe('no image is charged twice', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test('when more images are requested than a request allows', async () => {
+  test('no image is charged twice when more images are requested than a request allows', async () => {
     const { provider, emulator } = emulatedProvider();
     const small = provider.imageModel(model, { maxImagesPerCall: 2 });
 
@@ -162,7 +162,7 @@ describe('no image is charged twice', () => {
     expect(counts).toEqual(wanted);
   });
 
-  test('when one of several requests fails: the images of the others are kept', async () => {
+  test('the images of the other requests are kept when one of several fails', async () => {
     const { provider, emulator } = emulatedProvider();
     const fault: Fault = { type: 'reset', when: 'after-charge' };
     emulator.fail({ operation: 'images.generate', fault, after: 1 });
@@ -188,7 +188,7 @@ describe('no image is charged twice', () => {
     expect(keys.filter(Boolean)).toEqual(['job-1', 'job-1-2']);
   });
 
-  test('when the response is a task, which is awaited', async () => {
+  test('no image is charged twice when the response is a task, which is awaited', async () => {
     vi.useFakeTimers();
     const { provider, emulator } = emulatedProvider({}, { quirks: { imageTasks: 'data' } });
 
@@ -202,7 +202,7 @@ describe('no image is charged twice', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('when the caller aborts a task: the error has the handle', async () => {
+  test('the error has the handle when the caller aborts an image task', async () => {
     const quirks = { imageTasks: 'data', imageTaskTime: 600_000 } as const;
     const { provider, emulator } = emulatedProvider({}, { quirks });
     const controller = new AbortController();
@@ -222,7 +222,7 @@ describe('no image is charged twice', () => {
     expect(emulator.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  test('when the caller aborts', async () => {
+  test('no image is charged twice when the caller aborts', async () => {
     const { provider, emulator } = emulatedProvider();
     emulator.fail({ fault: { type: 'hang', charged: true } });
     const controller = new AbortController();
@@ -237,7 +237,7 @@ describe('no image is charged twice', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test('when the caller aborts one of several requests: the error has the other images', async () => {
+  test('the error has the other images when the caller aborts one of several requests', async () => {
     const onEnd = vi.fn();
     const observer = { start: () => ({ end: onEnd }) };
     const { provider, emulator } = emulatedProvider({ observer });
@@ -267,7 +267,7 @@ describe('no image is charged twice', () => {
     ).toThrow(/at least 1/);
   });
 
-  test('without a limit there is one request', async () => {
+  test('without a limit, there is one request', async () => {
     const { provider, emulator } = emulatedProvider();
     const large = provider.imageModel(model, { maxImagesPerCall: Infinity });
 
@@ -277,10 +277,10 @@ describe('no image is charged twice', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  describe('in its own time', () => {
+  describe('requests that never end', () => {
     fakeWaitingTime();
 
-    test("after the client's timeout", async () => {
+    test("no image is charged twice after the client's timeout", async () => {
       const { provider, emulator } = emulatedProvider({ timeout: 5_000 });
       emulator.fail({ fault: { type: 'hang', charged: true }, times: 5 });
 
@@ -292,7 +292,7 @@ describe('no image is charged twice', () => {
     });
 
     test.each(faults.map((fault) => [JSON.stringify(fault), fault] as const))(
-      'after %s',
+      'no image is charged twice after %s',
       async (_, fault) => {
         const alone = emulatedProvider();
         const asked = emulatedProvider();
@@ -320,7 +320,7 @@ const nothing = [() => {}, () => {}] as const;
 describe('a paid image', () => {
   const address = 'https://files.example/a.png?signature=s%2Bx';
 
-  test("is downloaded by the client, without the caller's options", async () => {
+  test("a paid image is downloaded by the client, without the caller's options", async () => {
     const { provider, requests } = withAddresses(
       [address],
       () => new Response(Uint8Array.from(png)),
@@ -334,7 +334,7 @@ describe('a paid image', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test("is downloaded without the client's headers and query", async () => {
+  test("a paid image is downloaded without the client's headers and query", async () => {
     const options = {
       defaultHeaders: { 'x-secret': 'yes' },
       defaultQuery: { secret: 'yes' },
@@ -351,10 +351,10 @@ describe('a paid image', () => {
     expect([...(requests[1]?.headers.keys() ?? [])]).toEqual(['accept']);
   });
 
-  describe('when the download fails', () => {
+  describe('failed downloads', () => {
     fakeWaitingTime();
 
-    test('is downloaded again, without another charge', async () => {
+    test('a paid image is downloaded again after a failure, without another charge', async () => {
       let reads = 0;
       const { provider, requests } = withAddresses([address], () => {
         reads += 1;
@@ -371,7 +371,7 @@ describe('a paid image', () => {
       expect(reads).toBe(3);
     });
 
-    test('is downloaded again after a cut', async () => {
+    test('a paid image is downloaded again after a cut', async () => {
       let reads = 0;
       const { provider, requests } = withAddresses([address], () => {
         reads += 1;
@@ -393,7 +393,7 @@ describe('a paid image', () => {
       expect(paid(requests)).toBe(1);
     });
 
-    test('is on the error with its URL if it cannot be downloaded', async () => {
+    test('a paid image that cannot be downloaded is on the error with its URL', async () => {
       const { provider, requests } = withAddresses(
         [address],
         () => new Response('', { status: 403 }),
@@ -408,7 +408,7 @@ describe('a paid image', () => {
       expect(paid(requests)).toBe(1);
     });
 
-    test('is on the error with the others', async () => {
+    test('a paid image that cannot be downloaded is on the error with the others', async () => {
       const other = 'https://files.example/b.png';
       const { provider, requests } = withAddresses([address, other], (url) =>
         url === other ? new Response(Uint8Array.from(png)) : new Response('', { status: 403 }),

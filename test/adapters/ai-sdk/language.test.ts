@@ -30,7 +30,7 @@ const weather = () => {
 };
 
 describe('text', () => {
-  test('has the cost that the gateway reports, whole and streamed', async () => {
+  test('text has the cost that the gateway reports, whole and streamed', async () => {
     const quirks = { reportedCost: 'usage' } as const;
     const { provider, emulator } = emulatedProvider({}, { quirks });
 
@@ -43,7 +43,7 @@ describe('text', () => {
     expect((await stream.providerMetadata)?.['modelGateway']).toMatchObject({ cost });
   });
 
-  test('is generated, with its usage', async () => {
+  test('text is generated, with its usage', async () => {
     const { provider, emulator } = emulatedProvider();
 
     const result = await generateText({ model: provider(model), prompt: 'Hello' });
@@ -82,7 +82,7 @@ describe('text', () => {
     expect({ ...set.response }).toHaveProperty('headers.content-type');
   });
 
-  test('is streamed', async () => {
+  test('text is streamed', async () => {
     const { provider, emulator } = emulatedProvider();
 
     const result = streamText({ model: provider(model), prompt: 'Hello' });
@@ -309,7 +309,7 @@ describe('tools', () => {
     expect(sent(emulator)[0]).toMatchObject({ tool_choice: choice });
   });
 
-  test.each(['generateText', 'streamText'])('keep Gemini’s signature in %s', async (name) => {
+  test.each(['generateText', 'streamText'])('tools keep Gemini’s signature in %s', async (name) => {
     const called = {
       index: 0,
       id: 'call_1',
@@ -371,7 +371,7 @@ describe('tools', () => {
     { name: 'generateText', title: 'only encrypted', deltas: [{ reasoning_details: [encrypted] }] },
     { name: 'streamText', title: 'only encrypted', deltas: [{ reasoning_details: [encrypted] }] },
   ] as const)(
-    'keep the reasoning details of OpenRouter in $name: $title',
+    'tools keep the reasoning details of OpenRouter in $name: $title',
     async ({ name, deltas }) => {
       const calling = { role: 'assistant', content: null, tool_calls: [called] };
       const end = { index: 0, finish_reason: 'tool_calls' };
@@ -407,7 +407,7 @@ describe('tools', () => {
 describe('structured output', () => {
   const schema = z.object({ city: z.string(), days: z.number() });
 
-  test('of generateObject and of Output', async () => {
+  test('generateObject() and Output return structured output', async () => {
     const { provider, emulator } = emulatedProvider();
     const call = { model: provider(model), prompt: 'Three days in Lisbon' };
 
@@ -469,10 +469,13 @@ const steps = async (isStream: boolean, ...given: Parameters<typeof emptyCall>) 
 };
 
 describe('a truncated tool call', () => {
-  test.each([true, false])('at the token limit is not run, streamed: %s', async (isStream) => {
-    expect(await steps(isStream, 'length')).toEqual({ finishReason: 'length', runs: 0 });
-    expect(await steps(isStream, 'length', '{"a')).toEqual({ finishReason: 'length', runs: 0 });
-  });
+  test.each([true, false])(
+    'a tool call that is cut at the token limit is not run, streamed: %s',
+    async (isStream) => {
+      expect(await steps(isStream, 'length')).toEqual({ finishReason: 'length', runs: 0 });
+      expect(await steps(isStream, 'length', '{"a')).toEqual({ finishReason: 'length', runs: 0 });
+    },
+  );
 
   test.each([true, false])('differs from one without arguments, streamed: %s', async (isStream) => {
     expect(await steps(isStream, 'tool_calls')).toEqual({ finishReason: 'tool-calls', runs: 1 });
@@ -488,32 +491,35 @@ describe('a truncated stream', () => {
   test.each([
     ['cut', { type: 'cut-events', after: 5 }],
     ['ended without a reason', { type: 'no-finish', done: true }],
-  ] as const)('if it was %s: an error, then the end as interrupted', async (_, fault) => {
-    const { provider, emulator } = emulatedProvider();
-    emulator.fail({ fault });
-    const onError = vi.fn();
+  ] as const)(
+    'a stream that was %s emits an error, then its end as interrupted',
+    async (_, fault) => {
+      const { provider, emulator } = emulatedProvider();
+      emulator.fail({ fault });
+      const onError = vi.fn();
 
-    const result = streamText({ model: provider(model), prompt: markers.long, onError });
-    const parts = await collect(result.fullStream);
+      const result = streamText({ model: provider(model), prompt: markers.long, onError });
+      const parts = await collect(result.fullStream);
 
-    const types = parts.map(({ type }) => type).filter((type) => type !== 'text-delta');
-    expect(types).toEqual([
-      'start',
-      'start-step',
-      'text-start',
-      'text-end',
-      'error',
-      'finish-step',
-      'finish',
-    ]);
-    expect(parts.at(-1)).toMatchObject({ finishReason: 'interrupted' });
-    const [{ error }] = onError.mock.lastCall ?? [{}];
-    expect(APICallError.isInstance(error)).toBe(true);
-    expect(error).toMatchObject({ isRetryable: false, outcome: 'unknown' });
-    expect(StreamTruncatedError.isInstance(error.cause)).toBe(true);
-    expect(emulator.requests).toHaveLength(1);
-    expect(emulator.charges).toHaveLength(1);
-  });
+      const types = parts.map(({ type }) => type).filter((type) => type !== 'text-delta');
+      expect(types).toEqual([
+        'start',
+        'start-step',
+        'text-start',
+        'text-end',
+        'error',
+        'finish-step',
+        'finish',
+      ]);
+      expect(parts.at(-1)).toMatchObject({ finishReason: 'interrupted' });
+      const [{ error }] = onError.mock.lastCall ?? [{}];
+      expect(APICallError.isInstance(error)).toBe(true);
+      expect(error).toMatchObject({ isRetryable: false, outcome: 'unknown' });
+      expect(StreamTruncatedError.isInstance(error.cause)).toBe(true);
+      expect(emulator.requests).toHaveLength(1);
+      expect(emulator.charges).toHaveLength(1);
+    },
+  );
 
   test('calls no tool with truncated input, and makes no further step', async () => {
     const { provider, emulator } = emulatedProvider();
@@ -535,7 +541,7 @@ describe('a truncated stream', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('by an error of the gateway ends as an error', async () => {
+  test('a stream that an error of the gateway cuts ends as an error', async () => {
     const { provider, emulator } = emulatedProvider();
     emulator.fail({ fault: { type: 'stream-error', after: 3, shape: 'error-data' } });
 
@@ -546,7 +552,7 @@ describe('a truncated stream', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('is interrupted if it stalls, and is charged once', async () => {
+  test('a truncated stream is interrupted if it stalls, and is charged once', async () => {
     const { provider, emulator } = emulatedProvider({ idleTimeout: 100 });
     emulator.fail({ fault: { type: 'stall-events', after: 4 } });
 
@@ -557,7 +563,7 @@ describe('a truncated stream', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('does not fail if onTruncated allows it, and still ends a run of tools', async () => {
+  test('a truncated stream does not fail if onTruncated allows it, and still ends a run of tools', async () => {
     const { provider, emulator } = emulatedProvider({ onTruncated: 'allow' });
     emulator.fail({ fault: { type: 'no-finish', done: true } });
 
@@ -569,7 +575,7 @@ describe('a truncated stream', () => {
 });
 
 describe('aborts', () => {
-  test('end generateText with an error of the right name', async () => {
+  test('aborts end generateText with an error of the right name', async () => {
     const { provider, emulator } = emulatedProvider();
     emulator.fail({ fault: { type: 'hang', charged: true } });
     const controller = new AbortController();
@@ -584,7 +590,7 @@ describe('aborts', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test('by the time limit of the AI SDK have its name', async () => {
+  test('aborts by the time limit of the AI SDK have its name', async () => {
     const { provider, emulator } = emulatedProvider();
     emulator.fail({ fault: { type: 'hang', charged: true }, times: 3 });
 
@@ -596,7 +602,7 @@ describe('aborts', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('end a stream as the AI SDK ends one', async () => {
+  test('aborts end a stream as the AI SDK ends one', async () => {
     const { provider, emulator } = emulatedProvider();
     emulator.fail({ fault: { type: 'stall-events', after: 4 } });
     const controller = new AbortController();
@@ -616,7 +622,7 @@ describe('aborts', () => {
     expect(types).not.toContain('error');
   });
 
-  test('of the reader close the connection', async () => {
+  test('aborts of the reader close the connection', async () => {
     let isCancelled = false;
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -735,7 +741,7 @@ describe('unsupported input', () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test('has no models for completions of plain prompts', () => {
+  test('the provider has no models for completions of plain prompts', () => {
     expect(() => emulatedProvider().provider.completionModel('any')).toThrow(
       /No such completionModel/,
     );

@@ -134,7 +134,7 @@ function at(gateway: EmulatedGateway, setup: EmulatorOptions = {}) {
 
 describe.each(modes)('%s', (gateway) => {
   describe.each(Object.entries(kinds))('%s', (_, { operation, call, unreported }) => {
-    test('is sent and charged once, with the cost that the response reports', async () => {
+    test('a call is sent and charged once, with the cost that the response reports', async () => {
       const { provider, emulator } = at(gateway);
 
       const metadata = await resolved(call(provider));
@@ -151,7 +151,7 @@ describe.each(modes)('%s', (gateway) => {
       { type: 'reset', when: 'after-charge' },
       { type: 'error', status: 500, charged: true },
       { type: 'html', status: 200, charged: true },
-    ])('is charged once after %j, and the error names the URL', async (fault) => {
+    ])('a call is charged once after %j, and the error names the URL', async (fault) => {
       const { provider, emulator } = at(gateway);
       emulator.fail({ operation, fault, times: 10 });
 
@@ -165,7 +165,7 @@ describe.each(modes)('%s', (gateway) => {
       expect(error).toMatchObject({ outcome: 'unknown', isRetryable: false, url });
     });
 
-    test('is retried after a 429, which is free', async () => {
+    test('a call is retried after a 429, which is free', async () => {
       const { provider, emulator } = at(gateway);
       const headers = { 'retry-after': '0' };
       emulator.fail({ operation, fault: { type: 'bare', status: 429, headers } });

@@ -404,7 +404,7 @@ describe('files in tool results', () => {
     },
   ];
 
-  test('are parts with supportsMultiPartToolContent: true', async () => {
+  test('files in tool results are parts with supportsMultiPartToolContent: true', async () => {
     const { expected, sent, results } = await sendWithBoth(
       { prompt: withResult },
       { supportsMultiPartToolContent: true },
@@ -419,7 +419,7 @@ describe('files in tool results', () => {
     ['media', { type: 'media', data, mediaType: 'image/png' }],
     ['image-data', { type: 'image-data', data, mediaType: 'image/png' }],
     ['file-data', { type: 'file-data', data, mediaType: 'image/png', filename: 'a.png' }],
-  ])('of older packages are sent with their data: %s', async (_, part) => {
+  ])('files in tool results of older packages are sent with their data: %s', async (_, part) => {
     const { provider, requests } = scriptedProvider([json(completion)]);
     const value = untyped<typeof result.value>([part]);
     const older = untyped<typeof withResult>([
@@ -452,7 +452,7 @@ describe('files in tool results', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('are left out with a warning otherwise', async () => {
+  test('files in tool results are left out with a warning otherwise', async () => {
     const { sent, results } = await sendWithBoth({ prompt: withResult });
 
     expect(JSON.stringify(sent.body)).not.toContain(data);
@@ -571,7 +571,7 @@ describe('a streamed tool call without a name', () => {
     expect(parts.at(-1)).not.toMatchObject({ finishReason: { unified: 'tool-calls' } });
   });
 
-  test('and without an id and arguments is noise beside a whole one', async () => {
+  test('a streamed tool call without a name, an id and arguments is noise beside a whole one', async () => {
     const { provider } = scriptedProvider([streamOf(whole, { index: 1, function: {} })]);
 
     const { stream } = await provider('m').doStream({ prompt, tools });
@@ -584,7 +584,7 @@ describe('a streamed tool call without a name', () => {
     });
   });
 
-  test('and without arguments is an error of a whole response', async () => {
+  test('a tool call without a name and arguments is an error of a whole response', async () => {
     const message = {
       role: 'assistant',
       content: null,

@@ -50,7 +50,7 @@ function isFilm({ uint8Array }: { uint8Array: Uint8Array }): boolean {
 }
 
 describe('a video', () => {
-  test('is submitted once, passed to onSubmitted before the first poll, and returned as bytes', async () => {
+  test('a video is submitted once, passed to onSubmitted before the first poll, and returned as bytes', async () => {
     const seen: string[] = [];
     const { emulator, video } = setUp({
       onSubmitted: ({ id }) => void seen.push(`${id} after ${emulator.requests.length}`),
@@ -71,13 +71,13 @@ describe('a video', () => {
     expect(sent?.headers).not.toHaveProperty('idempotency-key');
   });
 
-  test('is read from the URL in the task if the content route fails', async () => {
+  test('a video is read from the URL in the task if the content route fails', async () => {
     const { video } = setUp({}, { quirks: { contentStatus: 403 } });
 
     expect(isFilm((await resolved(generateVideo({ model: video, prompt }))).video)).toBe(true);
   });
 
-  test('that no URL returns is an error with its URL', async () => {
+  test('a video that no URL returns is an error with its URL', async () => {
     const quirks = { contentStatus: 501, fileOrigin: 'other' } as const;
     const { video } = setUp({}, { quirks });
 
@@ -87,7 +87,7 @@ describe('a video', () => {
     expect(error).toMatchObject({ data: { url: expect.stringMatching(/\.mp4$/) } });
   });
 
-  test('is polled by any process, with the operation of onSubmitted', async () => {
+  test('a video is polled by any process, with the operation of onSubmitted', async () => {
     const onSubmitted = vi.fn<(ref: VideoTaskRef) => void>();
     const { emulator, video } = setUp({ onSubmitted });
 
@@ -104,7 +104,7 @@ describe('a video', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('of the default provider is found by its name', async () => {
+  test('a video of the default provider is found by its name', async () => {
     const { emulator, provider } = setUp();
     vi.stubGlobal('AI_SDK_DEFAULT_PROVIDER', provider);
 
@@ -115,7 +115,7 @@ describe('a video', () => {
     expect(responses[0]?.headers).toMatchObject({ 'content-type': 'video/mp4' });
   });
 
-  test("is created from an image, in the model's field", async () => {
+  test("a video is created from an image, in the model's field", async () => {
     const { emulator, provider } = setUp();
     const image = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]);
     const withImage = { text: prompt, image };
@@ -171,7 +171,7 @@ describe('a video', () => {
 
 describe('no video is charged twice', () => {
   test.each(faults.map((fault) => [JSON.stringify(fault), fault] as const))(
-    'after %s',
+    'no video is charged twice after %s',
     async (_, fault) => {
       const alone = emulated();
       const asked = setUp({}, {});
@@ -194,7 +194,7 @@ describe('no video is charged twice', () => {
     },
   );
 
-  test('when the caller aborts during the submission', async () => {
+  test('no video is charged twice when the caller aborts during the submission', async () => {
     const { emulator, video } = setUp();
     emulator.fail({ operation: 'videos.create', fault: { type: 'hang', charged: true } });
 
@@ -234,7 +234,7 @@ describe('a video is not lost', () => {
   ];
 
   test.each(passing.map((fault) => [JSON.stringify(fault), fault] as const))(
-    'by failed polls: %s',
+    'a video is not lost by failed polls: %s',
     async (_, fault) => {
       const { emulator, video } = setUp();
       emulator.fail({ operation: 'videos.retrieve', fault, times: 4 });
@@ -246,7 +246,7 @@ describe('a video is not lost', () => {
     },
   );
 
-  test('by a gateway that is temporarily unreachable', async () => {
+  test('a video is not lost by a gateway that is temporarily unreachable', async () => {
     const emulator = createEmulator({ videoDuration: 1_000 });
     const { apiKey, baseURL } = emulator;
     let calls = 0;
@@ -268,7 +268,7 @@ describe('a video is not lost', () => {
     { type: 'cut', bytes: 500 },
     { type: 'bare', status: 503 },
     { type: 'bare', status: 404 },
-  ] satisfies Fault[])('by failed downloads: %j', async (fault) => {
+  ] satisfies Fault[])('a video is not lost by failed downloads: %j', async (fault) => {
     const { emulator, video } = setUp();
     emulator.fail({ operation: 'videos.downloadContent', fault, times: 4 });
 
@@ -278,7 +278,7 @@ describe('a video is not lost', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('by an operation that another process polls while downloads fail', async () => {
+  test('a video is not lost if another process polls its operation while downloads fail', async () => {
     const { emulator, video } = setUp({}, { quirks: { contentStatus: 500, videoUrl: 'missing' } });
     const started = await resolved(startVideo({ model: video, prompt }));
     const { operation } = started;
@@ -294,7 +294,7 @@ describe('a video is not lost', () => {
   });
 
   test.each([403, 404, 405, 410, 500, 501, 502] as const)(
-    'by a content route that answers %d for ever, of a task without a URL',
+    'a video without a URL is not lost if its content route answers %d for ever',
     async (contentStatus) => {
       const quirks = { contentStatus, videoUrl: 'missing' } as const;
       const { emulator, video } = setUp({}, { quirks });
@@ -314,7 +314,7 @@ describe('a video is not lost', () => {
     },
   );
 
-  test('by the time limit of the AI SDK', async () => {
+  test('a video is not lost by the time limit of the AI SDK', async () => {
     const refs: VideoTaskRef[] = [];
     const { emulator, video } = setUp({ onSubmitted: (ref) => void refs.push(ref) });
     emulator.fail({ operation: 'videos.retrieve', fault: { type: 'hang' }, after: 1 });
@@ -332,7 +332,7 @@ describe('a video is not lost', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('by an abort during a poll', async () => {
+  test('a video is not lost by an abort during a poll', async () => {
     const refs: VideoTaskRef[] = [];
     const { emulator, video } = setUp({ onSubmitted: (ref) => void refs.push(ref) });
     emulator.fail({ operation: 'videos.retrieve', fault: { type: 'hang' }, after: 1 });
@@ -345,7 +345,7 @@ describe('a video is not lost', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('by an onSubmitted that throws', async () => {
+  test('a video is not lost if onSubmitted throws', async () => {
     const { emulator, video } = setUp({
       onSubmitted: () => {
         throw new Error('The database is down.');
@@ -360,7 +360,7 @@ describe('a video is not lost', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('by permanent errors, which have its handle', async () => {
+  test('a video is not lost by permanent errors, which have its handle', async () => {
     const { emulator, video } = setUp();
     const started = await resolved(startVideo({ model: video, prompt }));
     emulator.fail({
@@ -377,7 +377,7 @@ describe('a video is not lost', () => {
 });
 
 describe('several videos', () => {
-  test('are submitted one by one, and returned together', async () => {
+  test('several videos are submitted one by one, and returned together', async () => {
     const onSubmitted = vi.fn<(ref: VideoTaskRef) => void>();
     const { emulator, video } = setUp({ onSubmitted });
 
@@ -388,7 +388,7 @@ describe('several videos', () => {
     expect(emulator.charges).toHaveLength(3);
   });
 
-  test('are returned if one of them could not be submitted', async () => {
+  test('several videos are returned if one of them could not be submitted', async () => {
     const { emulator, video } = setUp();
     const fault = { type: 'reset', when: 'before-charge' } as const;
     emulator.fail({ operation: 'videos.create', fault, after: 1 });
@@ -401,7 +401,7 @@ describe('several videos', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('are returned if one of them failed', async () => {
+  test('several videos are returned if one of them failed', async () => {
     const { emulator, video } = setUp();
 
     const started = await resolved(startVideo({ model: video, prompt, n: 2 }));
@@ -427,7 +427,7 @@ describe('a video that failed', () => {
   });
 
   test.each(['no-status', 'failed'] as const)(
-    'is detected after a failed poll of its vendor: %s',
+    'a failed video is detected after a failed poll of its vendor: %s',
     async (videoPollError) => {
       const { emulator, video } = setUp({}, { quirks: { videoPollError } });
       const stumbling = `${prompt} ${markers.pollError}`;
@@ -439,7 +439,7 @@ describe('a video that failed', () => {
     },
   );
 
-  test('is reported by the first poll of another process', async () => {
+  test('a failed video is reported by the first poll of another process', async () => {
     const { emulator, video } = setUp();
     const failed = { model: video, prompt: `${prompt} ${markers.fail}` };
     const { operation } = await resolved(startVideo(failed));
@@ -527,7 +527,7 @@ describe('with a ledger', () => {
 });
 
 describe('an operation', () => {
-  test('of another gateway is rejected', async () => {
+  test('an operation of another gateway is rejected', async () => {
     const { video } = setUp();
     const { operation } = await resolved(startVideo({ model: video, prompt }));
     const elsewhere = setUp({}, { baseURL: 'http://other.test' });
@@ -539,7 +539,7 @@ describe('an operation', () => {
   });
 
   test.each([[null], ['task_1'], [17], [{}], [[]]])(
-    'that is invalid is rejected: %j',
+    'an invalid operation is rejected: %j',
     async (operation) => {
       const { emulator, video } = setUp();
 

@@ -94,7 +94,7 @@ describe('a job', () => {
     expect(warn.mock.calls).toEqual([]);
   });
 
-  test('is stored before it is delayed, so that the next worker reads the new state', async () => {
+  test('a job is stored before it is delayed, so that the next worker reads the new state', async () => {
     const { queue, processor } = setUp();
 
     await queue.run('boat', processor);
@@ -133,7 +133,7 @@ describe('a job', () => {
     ]);
   });
 
-  test('with a handle only waits for it', async () => {
+  test('a job with a handle only waits for it', async () => {
     const set = setUp();
     const { ref } = await set.client.videos.create(order);
     set.queue.add('boat', { ref });
@@ -184,7 +184,7 @@ describe('a job', () => {
 const withoutURL: EmulatorOptions = { quirks: { videoUrl: 'missing' } };
 
 describe('downloads', () => {
-  test('come from the URL in the task if the content route fails', async () => {
+  test('downloads come from the URL in the task if the content route fails', async () => {
     const set = setUp({ deliver: () => 'taken' }, { quirks: { contentStatus: 403 } });
 
     const job = await set.queue.finish('boat', set.processor, passing(set));
@@ -192,7 +192,7 @@ describe('downloads', () => {
     expect(job).toMatchObject({ state: 'completed', attempts: 0 });
   });
 
-  test('that are rate-limited free the worker and do not count as an attempt', async () => {
+  test('rate-limited downloads free the worker and do not count as an attempt', async () => {
     const set = setUp(
       { deliver: async ({ stream }) => (await new Response(stream).bytes()).length },
       withoutURL,
@@ -219,7 +219,7 @@ describe('downloads', () => {
     expect(set.queue.delays.at(-1)).toBe(7_000);
   });
 
-  test('of late files are retried', async () => {
+  test('downloads of late files are retried', async () => {
     const set = setUp({ deliver: () => 'taken' }, withoutURL);
     const late = { type: 'bare', status: 404 } as const;
     set.emulator.fail({ operation: 'videos.downloadContent', fault: late, times: 2 });
@@ -232,7 +232,7 @@ describe('downloads', () => {
 });
 
 describe('two queues on one ledger', () => {
-  test('do not interfere', async () => {
+  test('two queues on one ledger do not interfere', async () => {
     const { processor, emulator } = setUp();
     const [one, other] = [new TestQueue('one'), new TestQueue('other')];
     for (const queue of [one, other]) queue.add('7', { params: order });
@@ -322,7 +322,7 @@ describe('failures', () => {
     expect(job).toMatchObject({ state: 'completed', attempts: 0 });
   });
 
-  test('after a timeout, retry() starts another wait for the same task', async () => {
+  test('retry() after a timeout starts another wait for the same task', async () => {
     const set = setUp({ timeout: 1 }, { videoDuration: 60_000 });
 
     const begun = Date.now();
@@ -393,7 +393,7 @@ async function doubtful(options: Partial<VideoProcessorOptions> = {}) {
 }
 
 describe('a suspended worker', () => {
-  test('has a grace period for its response', async () => {
+  test('a suspended worker has a grace period for its response', async () => {
     const set = await doubtful();
 
     const waiting = await set.queue.run('boat', set.processor);
@@ -432,7 +432,7 @@ describe('a suspended worker', () => {
     expect(set.emulator.charges).toHaveLength(1);
   });
 
-  test('is awaited while it submits', async () => {
+  test('a suspended worker is awaited while it submits', async () => {
     const set = setUp();
     set.emulator.fail({ operation: 'videos.create', fault: { type: 'slow', milliseconds: 1_000 } });
     const slow = set.queue.take('boat');
@@ -449,7 +449,7 @@ describe('a suspended worker', () => {
     expect(set.emulator.charges).toHaveLength(1);
   });
 
-  test("does not overwrite another worker's state", async () => {
+  test("a suspended worker does not overwrite another worker's state", async () => {
     const set = setUp({}, { videoDuration: 60_000 });
     await set.queue.run('boat', set.processor);
     const asleep = set.queue.take('boat', Date.now() - 60_000);
@@ -536,7 +536,7 @@ describe('a second queue for downloads', () => {
     expect(saved.bytes).toBeGreaterThan(1_000);
   });
 
-  test('without its required options throws', async () => {
+  test('a second queue for downloads without its required options throws', async () => {
     const { client } = setUp();
     const downloader = videoDownloader(client, { saveTo: () => 'boat.mp4' });
     const downloads = new TestQueue('downloads');
@@ -720,7 +720,7 @@ describe.each(modes)('a job at %s', (gateway) => {
     expect(await set.ledger.entry('videos:boat')).toMatchObject({ status: 'finished' });
   });
 
-  test('whose response was lost is not submitted again', async () => {
+  test('a job whose response was lost is not submitted again', async () => {
     const { queue, processor, emulator } = setUp({}, { gateway });
     emulator.fail({ operation: 'videos.create', fault: reset });
 

@@ -140,7 +140,7 @@ describe('the wait of a download', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('does not start if totalTimeout leaves no time', async () => {
+  test('the wait of a download does not start if totalTimeout leaves no time', async () => {
     const { client, requests } = always();
     const begun = Date.now();
 
@@ -170,7 +170,7 @@ describe('the wait of a download', () => {
     expect(timesOf(requests, begun)).toEqual([0, 0, 60_000]);
   });
 
-  test('is skipped with maxRetries: 0, after a 429 and before a first request', async () => {
+  test('the wait of a download is skipped with maxRetries: 0, after a 429 and before a first request', async () => {
     const { client, requests } = limited((position) => (position === 0 ? tooMany() : film()));
     const patient = read(client, 'task_1');
     await vi.advanceTimersByTimeAsync(0);
@@ -198,7 +198,7 @@ describe('the wait of a download', () => {
     expect(timesOf(requests, begun)).toEqual([0, 60_000, 66_000]);
   });
 
-  test('does not apply to a 429 with Retry-After or from the gateway itself', async () => {
+  test('the wait of a download does not apply to a 429 with Retry-After or from the gateway itself', async () => {
     for (const answer of [
       () => new Response(null, { status: 429, headers: { 'retry-after': '3' } }),
       () => Response.json({ error: { message: 'slow down' } }, { status: 429 }),
@@ -300,7 +300,7 @@ describe('missing content of a completed task', () => {
     return { client, task, requests };
   }
 
-  test.each(refusals)('is retried: %s', async (_, refuse) => {
+  test.each(refusals)('missing content of a completed task is retried: %s', async (_, refuse) => {
     const { client, task, requests } = await completedTask((position) =>
       position < 3 ? refuse() : film(),
     );
@@ -314,7 +314,7 @@ describe('missing content of a completed task', () => {
     ['wait()', (client, ref) => client.videos.wait(ref)],
     ['waitAll()', (client, ref) => client.videos.waitAll([ref])[Symbol.asyncIterator]().next()],
     ['retrieve()', (client, ref) => Promise.resolve(client.videos.retrieve(ref))],
-  ])('is retried with a handle from %s', async (_, find) => {
+  ])('missing content of a completed task is retried with a handle from %s', async (_, find) => {
     const { client, requests } = limited((position) => {
       if (position === 0) return Response.json(completed);
       return position < 3 ? new Response('', { status: 404 }) : film();
@@ -334,25 +334,31 @@ describe('missing content of a completed task', () => {
     expect(requests).toHaveLength(4);
   });
 
-  test.each(refusals)('is an error after 30 s: %s', async (status, refuse) => {
-    const { client, task, requests } = await completedTask(refuse);
-    const begun = Date.now();
+  test.each(refusals)(
+    'missing content of a completed task is an error after 30 s: %s',
+    async (status, refuse) => {
+      const { client, task, requests } = await completedTask(refuse);
+      const begun = Date.now();
 
-    expect(await rejected(read(client, task))).toMatchObject({ status: Number(status) });
-    expect(timesOf(requests.slice(1), begun)).toEqual([0, 2_000, 6_000, 14_000, 30_000]);
-  });
+      expect(await rejected(read(client, task))).toMatchObject({ status: Number(status) });
+      expect(timesOf(requests.slice(1), begun)).toEqual([0, 2_000, 6_000, 14_000, 30_000]);
+    },
+  );
 
-  test.each(refusals)('is not retried with maxRetries: 0: %s', async (status, refuse) => {
-    const { client, task, requests } = await completedTask(refuse);
+  test.each(refusals)(
+    'missing content of a completed task is not retried with maxRetries: 0: %s',
+    async (status, refuse) => {
+      const { client, task, requests } = await completedTask(refuse);
 
-    expect(await rejected(read(client, task, { maxRetries: 0 }))).toMatchObject({
-      status: Number(status),
-    });
-    expect(requests).toHaveLength(2);
-  });
+      expect(await rejected(read(client, task, { maxRetries: 0 }))).toMatchObject({
+        status: Number(status),
+      });
+      expect(requests).toHaveLength(2);
+    },
+  );
 
   test.each(['queued', 'unknown', undefined])(
-    'is an error of a task that is %s',
+    'missing content is an error if the task is %s',
     async (status) => {
       const { client, requests } = limited((position) =>
         position === 0 ? Response.json({ id: 'task_1', status }) : (refusals[0]?.[1]() ?? film()),
@@ -366,7 +372,7 @@ describe('missing content of a completed task', () => {
     },
   );
 
-  test('is retried once by downloadVideo()', async () => {
+  test('missing content of a completed task is retried once by downloadVideo()', async () => {
     const { client, task, requests } = await completedTask(
       () => new Response(null, { status: 502 }),
     );
@@ -393,7 +399,7 @@ const refusal = (word: string) =>
   );
 
 describe('the content of a task that failed', () => {
-  test('is rejected with the error of the task', async () => {
+  test('the content of a failed task is rejected with the error of the task', async () => {
     const { client, requests } = limited(() => refusal('FAILURE'));
 
     const error = await rejected(read(client, 'task_1'));
@@ -414,7 +420,7 @@ describe('the content of a task that failed', () => {
   });
 
   test.each(['NOT_START', 'IN_PROGRESS', 'UNKNOWN'])(
-    'is not rejected that way if the task is %s',
+    'the content of a task that is %s is rejected as not ready',
     async (word) => {
       const { client } = limited(() => refusal(word));
 

@@ -58,23 +58,26 @@ describe('a 206 without a range request', () => {
   const part = Buffer.from('0123456789');
   const ranges = ['bytes 0-9/20', 'bytes 0-9/*', 'bytes 10-19/20', 'bytes 10-19/*', 'nonsense', ''];
 
-  test.each(ranges)('is not a whole file: Content-Range %j', async (range) => {
-    const { client } = await contentServer({
-      answer: (_, response) => {
-        const headers = range === '' ? {} : { 'content-range': range };
-        response.writeHead(206, { 'content-length': part.length, ...headers }).end(part);
-        return true;
-      },
-    });
-    const { folder, to } = await fileNamed();
+  test.each(ranges)(
+    'a 206 without a range request is not a whole file: Content-Range %j',
+    async (range) => {
+      const { client } = await contentServer({
+        answer: (_, response) => {
+          const headers = range === '' ? {} : { 'content-range': range };
+          response.writeHead(206, { 'content-length': part.length, ...headers }).end(part);
+          return true;
+        },
+      });
+      const { folder, to } = await fileNamed();
 
-    const error = await failureOf(downloadVideo(client, 'task_1', { to }));
+      const error = await failureOf(downloadVideo(client, 'task_1', { to }));
 
-    expect(UnexpectedResponseError.isInstance(error)).toBe(true);
-    expect(await readdir(folder)).toEqual([]);
-  });
+      expect(UnexpectedResponseError.isInstance(error)).toBe(true);
+      expect(await readdir(folder)).toEqual([]);
+    },
+  );
 
-  test('is a whole file if Content-Range covers it', async () => {
+  test('a 206 without a range request is a whole file if Content-Range covers it', async () => {
     const { client } = await contentServer({
       answer: (_, response) => {
         response.writeHead(206, { 'content-range': 'bytes 0-9/10' }).end(part);
@@ -259,7 +262,7 @@ test('pauses between retries grow to 30 seconds', async () => {
 });
 
 describe('targets that cannot be replaced', () => {
-  test.skipIf(process.platform === 'win32')('only replaces regular files', async () => {
+  test.skipIf(process.platform === 'win32')('only regular files are replaced', async () => {
     const { client, requests } = await contentServer();
     const { to } = await fileNamed('socket');
     const server = createServer();

@@ -449,7 +449,7 @@ describe('responses in place of content', () => {
 });
 
 describe('a content route that fails', () => {
-  test('is replaced by the URL in the task, which resumes too', async () => {
+  test('a content route that fails is replaced by the URL in the task, which resumes too', async () => {
     const { client, setup, requests } = await contentServer({ cuts: [200_000] });
     const { content, answer } = setup;
     const path = '/files/boat.mp4';
@@ -472,7 +472,7 @@ describe('a content route that fails', () => {
     ]);
   });
 
-  test('and a URL that fails too end at once, and name the URL', async () => {
+  test('a content route and a URL that both fail end the download at once, and name the URL', async () => {
     const url = 'https://127.0.0.1/boat.mp4';
     const { client, requests } = await contentServer({
       answer: ({ path }, response) => {
@@ -514,7 +514,7 @@ describe('aborting', () => {
     expect(await namesIn(folder)).toEqual([]);
   });
 
-  test('before it begins sends nothing', async () => {
+  test('an abort before the download begins sends nothing', async () => {
     const { client, requests } = await contentServer();
     const { to } = await fileNamed();
 
@@ -526,7 +526,7 @@ describe('aborting', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test('during the pause before a retry ends it', async () => {
+  test('an abort during the pause before a retry ends the pause', async () => {
     const { client } = await contentServer({ cuts: [100] });
     const { folder, to } = await fileNamed();
     const controller = new AbortController();

@@ -40,7 +40,7 @@ function inPieces(pieces: readonly Uint8Array[]) {
 const lost = () => fetchFailure('ECONNRESET', 'read');
 
 describe('the bytes of a file', () => {
-  test('are a file even if the first chunk is only a byte order mark', async () => {
+  test('the bytes of a file are a file even if the first chunk is only a byte order mark', async () => {
     const whole = new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0]);
     const { client } = scripted([
       () => new Response(inPieces([whole.slice(0, 3), whole.slice(3)]).body),
@@ -49,7 +49,7 @@ describe('the bytes of a file', () => {
     expect(await (await speak(client)).bytes()).toEqual(whole);
   });
 
-  test('arrive unchanged, whatever they begin with and wherever they are split', async () => {
+  test('the bytes of a file arrive unchanged, whatever they begin with and wherever they are split', async () => {
     const beginning = fc.constantFrom(
       '',
       '{',
@@ -85,7 +85,7 @@ describe('the bytes of a file', () => {
     );
   });
 
-  test('are not read before the caller reads', async () => {
+  test('the bytes of a file are not read before the caller reads', async () => {
     const pieces = Array.from({ length: 50 }, () => new Uint8Array(100).fill(1));
     const { body, state } = inPieces(pieces);
     const { client } = scripted([() => new Response(body)]);
@@ -98,7 +98,7 @@ describe('the bytes of a file', () => {
     expect(state.asked).toBeLessThanOrEqual(3);
   });
 
-  test('keep the status, the headers and the URL of their response', async () => {
+  test('the bytes of a file keep the status, the headers and the URL of their response', async () => {
     const answer = Object.defineProperty(
       new Response('bytes', { status: 206, headers: { 'content-range': 'bytes 0-4/9' } }),
       'url',
@@ -115,7 +115,7 @@ describe('the bytes of a file', () => {
 });
 
 describe('a truncated file', () => {
-  test('is detected by Content-Length, unless the body is compressed', async () => {
+  test('a truncated file is detected by Content-Length, unless the body is compressed', async () => {
     const short = scripted([file('abc', { 'content-length': '9' })]);
     const failure = await apiErrorOf((await speak(short.client)).text());
 
@@ -151,7 +151,7 @@ describe('a truncated file', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('is rejected if it is empty', async () => {
+  test('a truncated file is rejected if it is empty', async () => {
     for (const answer of [file(null), file(''), file(new Uint8Array())]) {
       const { client, requests } = scripted([answer]);
 

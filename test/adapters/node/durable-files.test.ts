@@ -85,22 +85,25 @@ describe.each([true, false])('a new file, on a disk with hard links: %s', (hasLi
     (['before', 'after'] as const).map((moment) => ({ moment, isLasting })),
   );
 
-  test.each(faults)('that fails $moment a step, lasting: $isLasting', async (fault) => {
-    const folder = await temporaryFolder();
-    for (let step = 1, isReached = true; isReached; step += 1) {
-      const theirs = join(folder, `theirs.${step}`);
-      const ours = join(folder, `ours.${step}`);
-      await writeFile(theirs, 'theirs');
-      const disk = breakDisk(hasLinks);
-      const results: unknown[] = [];
-      isReached = await disk.during({ ...fault, step }, async () => {
-        results.push(await createFile(theirs, 'ours').catch(String));
-        results.push(await createFile(ours, 'ours').catch(String));
-      });
+  test.each(faults)(
+    'a new file is returned only if it was written, when the disk fails $moment a step, lasting: $isLasting',
+    async (fault) => {
+      const folder = await temporaryFolder();
+      for (let step = 1, isReached = true; isReached; step += 1) {
+        const theirs = join(folder, `theirs.${step}`);
+        const ours = join(folder, `ours.${step}`);
+        await writeFile(theirs, 'theirs');
+        const disk = breakDisk(hasLinks);
+        const results: unknown[] = [];
+        isReached = await disk.during({ ...fault, step }, async () => {
+          results.push(await createFile(theirs, 'ours').catch(String));
+          results.push(await createFile(ours, 'ours').catch(String));
+        });
 
-      expect(await readFile(theirs, 'utf8')).toBe('theirs');
-      expect(results[0]).not.toBe(theirs);
-      if (results[1] === ours) expect(await readFile(ours, 'utf8')).toBe('ours');
-    }
-  });
+        expect(await readFile(theirs, 'utf8')).toBe('theirs');
+        expect(results[0]).not.toBe(theirs);
+        if (results[1] === ours) expect(await readFile(ours, 'utf8')).toBe('ours');
+      }
+    },
+  );
 });

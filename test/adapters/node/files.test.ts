@@ -217,7 +217,7 @@ describe('fileFromPath()', () => {
     expect((await fileFromPath(join(folder, 'talk'))).type).toMatch(/wav/);
   });
 
-  test('is read in small blocks, any number of times, and as part of a form', async () => {
+  test('a file of fileFromPath() is read in small blocks, any number of times, and as part of a form', async () => {
     const path = join(await temporaryFolder(), 'talk.mp3');
     await writeFile(path, bytes);
     const file = await fileFromPath(path);
@@ -233,7 +233,7 @@ describe('fileFromPath()', () => {
     expect(sent.includes(bytes)).toBe(true);
   });
 
-  test('is uploaded whole over a socket, with its length', async () => {
+  test('a file of fileFromPath() is uploaded whole over a socket, with its length', async () => {
     const path = join(await temporaryFolder(), 'talk.mp3');
     const content = someBytes(300_001);
     await writeFile(path, content);

@@ -10,7 +10,7 @@ import { failureOf } from '../../helpers/clients.ts';
 const ref = makeRef({ id: 'task_1', baseURL: 'https://gateway.test', createdAt: 5, callId: 'job' });
 
 describe('the files of fileLedger()', () => {
-  test('contain the handle, and are complete at any time', async () => {
+  test('the files of fileLedger() contain the handle, and are complete at any time', async () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
     await ledger.claim('job', 'hash');
@@ -23,7 +23,7 @@ describe('the files of fileLedger()', () => {
     expect(JSON.parse(text)).toMatchObject({ v: 1, callId: 'job', inputHash: 'hash', ref });
   });
 
-  test('are read by another ledger on the same folder', async () => {
+  test('the files of fileLedger() are read by another ledger on the same folder', async () => {
     const folder = await temporaryFolder();
     await fileLedger(folder).claim('job', 'hash');
     await fileLedger(folder).accept('job', ref);
@@ -46,7 +46,7 @@ describe('the files of fileLedger()', () => {
     },
   );
 
-  test('show that their process has ended', async () => {
+  test('the files of fileLedger() show that their process has ended', async () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
     await ledger.claim('job', 'hash');
@@ -64,7 +64,7 @@ describe('the files of fileLedger()', () => {
     expect(await claimAs({ host: 'elsewhere' })).toMatchObject({ isAlive: undefined });
   });
 
-  test('of killed processes are removed after an hour', async () => {
+  test('the files of killed processes are removed after an hour', async () => {
     const folder = await temporaryFolder();
     const names = ['0123456789ab', 'ba9876543210'].map(
       (random) => `${'0'.repeat(32)}.1.json.${random}.tmp`,
@@ -81,7 +81,7 @@ describe('the files of fileLedger()', () => {
     expect(left).toContain(fresh);
   });
 
-  test('reject a file as the folder', async () => {
+  test('fileLedger() rejects a file as the folder', async () => {
     const path = join(await temporaryFolder(), 'file');
     await writeFile(path, '');
     const ledger = fileLedger(path);
@@ -90,7 +90,7 @@ describe('the files of fileLedger()', () => {
     expect(await failureOf(ledger.claim('job', 'hash'))).toMatchObject({ code: 'EEXIST' });
   });
 
-  test('require a folder', () => {
+  test('fileLedger() requires a folder', () => {
     expect(() => fileLedger('')).toThrow(InvalidInputError);
     expect(() => Reflect.apply(fileLedger, undefined, [])).toThrow(InvalidInputError);
   });

@@ -160,7 +160,7 @@ async function flatten(folder: string): Promise<void> {
 }
 
 describe('a folder with many calls', () => {
-  test('is listed once, not at each claim', async () => {
+  test('a folder with many calls is listed once, not at each claim', async () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
     const { readdir: list } = fsPromises;
@@ -181,7 +181,7 @@ describe('a folder with many calls', () => {
     expect(listed.filter((path) => path === folder)).toHaveLength(1);
   });
 
-  test('of an older version keeps a task of a later claim without its first file', async () => {
+  test('a folder of an older version keeps a task of a later claim without its first file', async () => {
     const folder = await temporaryFolder();
     const before = fileLedger(folder);
     await before.finish('job', 'not_submitted', {
@@ -196,7 +196,7 @@ describe('a folder with many calls', () => {
     expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref });
   });
 
-  test('of an older version keeps an unknown outcome, and lets one worker take it over', async () => {
+  test('a folder of an older version keeps an unknown outcome, and lets one worker take it over', async () => {
     const folder = await temporaryFolder();
     const before = fileLedger(folder);
     const first = await getClaimId(before.claim('job', 'hash'));
@@ -273,7 +273,7 @@ describe('a reused process id', () => {
   const earlier = new Date(Date.now() - 2 * 3_600_000);
 
   test.skipIf(process.platform !== 'linux')(
-    'of another user is detected by its start time',
+    'a reused process id of another user is detected by its start time',
     async () => {
       const error = diskError('EPERM', 'kill');
       const claim = await movedClaim({ pid: process.ppid, start: '1' }, now, error);
@@ -305,7 +305,7 @@ describe('a full disk', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('while a task is stored returns the task, and nothing is charged twice', async () => {
+  test('a task that a full disk cannot store is returned, and nothing is charged twice', async () => {
     const { emulator, videos } = emulatedVideos();
     const folder = await temporaryFolder();
     const options = { ledger: fileLedger(folder), callId: 'job' };
@@ -323,7 +323,7 @@ describe('a full disk', () => {
 });
 
 describe('a folder with other files', () => {
-  test('is left unchanged', async () => {
+  test('a folder with other files is left unchanged', async () => {
     const folder = await temporaryFolder();
     const past = new Date(Date.now() - 48 * 3_600_000);
     const names = ['report.tmp', 'a.json.tmp', 'notes.json', '.hidden', 'x.1.json'];
@@ -530,7 +530,7 @@ describe('a ledger that is read while another worker claims a released call', ()
     expect(await readdir(folder)).toHaveLength(1);
   });
 
-  test('is not given a call whose only claim the list of files misses', async () => {
+  test('a ledger is not given a call whose only claim the list of files misses', async () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
     await ledger.claim('job', 'hash');

@@ -56,7 +56,7 @@ describe('saveTo', () => {
     expect(error).toEqual({ message: remark, code: 'upscaling' });
   });
 
-  test.each(imageFailures)('is not reached by a failed image: $name', async ({ quirks }) => {
+  test.each(imageFailures)('a failed image does not reach saveTo: $name', async ({ quirks }) => {
     const { client } = emulated({}, { quirks });
     const prompt = `A boat ${markers.fail}`;
 
@@ -152,17 +152,20 @@ describe('downloadVideo', () => {
     expect(video.error).toEqual({ message: remark, code: 'upscaling' });
   });
 
-  describe('with a task that failed', () => {
+  describe('a task that failed', () => {
     fakeWaitingTime();
 
-    test.each(videoFailures)('is not reached by a failure of the form %s', async (videoFailure) => {
-      const { client, emulator } = emulated({}, { quirks: { videoFailure } });
-      const task = await client.videos.create({ model: 'm-video', prompt: 'A boat' });
-      emulator.videos.fail(task.id, 'No face was found');
+    test.each(videoFailures)(
+      'a failed task does not reach downloadVideo, in the form %s',
+      async (videoFailure) => {
+        const { client, emulator } = emulated({}, { quirks: { videoFailure } });
+        const task = await client.videos.create({ model: 'm-video', prompt: 'A boat' });
+        emulator.videos.fail(task.id, 'No face was found');
 
-      const error = await rejected(client.videos.wait(task));
+        const error = await rejected(client.videos.wait(task));
 
-      expect(String(error)).toMatch(reasonFor(videoFailure, /No face was found/));
-    });
+        expect(String(error)).toMatch(reasonFor(videoFailure, /No face was found/));
+      },
+    );
   });
 });

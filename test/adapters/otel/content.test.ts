@@ -43,7 +43,7 @@ const messagesIn = (attribute: unknown): unknown =>
   typeof attribute === 'string' ? JSON.parse(attribute) : undefined;
 
 describe('content', () => {
-  test('is recorded only if enabled', async () => {
+  test('content is recorded only if enabled', async () => {
     const { observer, spans } = traced();
     const { client } = emulated({ observer });
 
@@ -54,7 +54,7 @@ describe('content', () => {
     expect(written).not.toMatch(/Be brief|Rome|What is this/);
   });
 
-  test('of a chat', async () => {
+  test('a span has the content of a chat', async () => {
     const { observer, calls } = traced({ captureContent: true });
     const { client } = emulated({ observer });
 
@@ -89,7 +89,7 @@ describe('content', () => {
     ]);
   });
 
-  test('of a stream', async () => {
+  test('a span has the content of a stream', async () => {
     const { observer, calls } = traced({ captureContent: true });
     const { client } = emulated({ observer });
 
@@ -105,7 +105,7 @@ describe('content', () => {
     ]);
   });
 
-  test('of a response, whole and streamed', async () => {
+  test('a span has the content of a response, whole and streamed', async () => {
     const { observer, calls } = traced({ captureContent: true });
     const output = [
       { type: 'reasoning', summary: [{ type: 'summary_text', text: 'So' }] },
@@ -172,7 +172,7 @@ describe('content', () => {
     expect(second).toMatchObject({ 'gen_ai.usage.input_tokens': 3 });
   });
 
-  test("in Gemini's format", async () => {
+  test("a span has the content in Gemini's format", async () => {
     const { observer, calls } = traced({ captureContent: true });
     const parts = [
       { text: 'Thinking', thought: true },
@@ -229,7 +229,7 @@ describe('content', () => {
     ]);
   });
 
-  test('of media: the prompt, without files', async () => {
+  test('a span has the prompt of media, without files', async () => {
     const { observer, calls } = traced({ captureContent: true });
     const { client } = emulated({ observer });
 
@@ -247,7 +247,7 @@ describe('content', () => {
     expect(calls()).toHaveLength(3);
   });
 
-  test('of a translation', async () => {
+  test('a span has the content of a translation', async () => {
     const { observer, calls } = traced({ captureContent: true });
     const { client } = emulated({ observer });
     const file = new File(['ID3 hello'], 'a.mp3');
@@ -263,7 +263,7 @@ describe('content', () => {
     ]);
   });
 
-  test("of a failure: the gateway's message", async () => {
+  test("a span has the gateway's message of a failure", async () => {
     const { observer, calls } = traced({ captureContent: true });
     const { client } = scripted([json({ error: { message: 'You asked badly' } }, 400)], {
       observer,

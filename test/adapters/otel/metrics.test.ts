@@ -52,7 +52,7 @@ const chatEnded = (outcome: string) => ({
 });
 
 describe('metrics', () => {
-  test('of the conventions 1.41', async () => {
+  test('metrics follow the conventions 1.41', async () => {
     const { usage, embedded, metrics: seen } = await measuredCalls({});
 
     expect([...seen.keys()].toSorted()).toEqual([
@@ -88,7 +88,7 @@ describe('metrics', () => {
     expect(seen.get('gen_ai.client.operation.duration')?.descriptor).toMatchObject({ unit: 's' });
   });
 
-  test('of the conventions 0.1.0', async () => {
+  test('metrics follow the conventions 0.1.0', async () => {
     const { usage, embedded, metrics: seen } = await measuredCalls({ semconv: '0.1.0' });
 
     expect([...seen.keys()].toSorted()).toEqual([
@@ -125,7 +125,7 @@ describe('metrics', () => {
     ['0.1.0', 'gen_ai.client.inference'],
   ] as const;
 
-  test.each(editions)('of the times between chunks, in %s', async (semconv, prefix) => {
+  test.each(editions)('metrics have the times between chunks, in %s', async (semconv, prefix) => {
     vi.useFakeTimers();
     const { observer, measured } = traced({ semconv });
     // The last two events arrive together.
@@ -155,7 +155,7 @@ describe('metrics', () => {
     ]);
   });
 
-  test('are not recorded for polls and reads', async () => {
+  test('metrics are not recorded for polls and reads', async () => {
     const { observer, measured } = traced();
     const { client } = emulated({ observer }, { videoDuration: 0 });
 
@@ -166,7 +166,7 @@ describe('metrics', () => {
     expect(duration?.map(({ count }) => count)).toEqual([1]);
   });
 
-  test("count Gemini's thoughts as output", async () => {
+  test("metrics count Gemini's thoughts as output", async () => {
     const usageMetadata = {
       promptTokenCount: 10,
       candidatesTokenCount: 5,
@@ -196,7 +196,7 @@ afterEach(() => void vi.useRealTimers());
 describe('the global provider of metrics', () => {
   afterEach(() => metrics.disable());
 
-  test('may be set after the observer is created, and after the first call', async () => {
+  test('the global provider of metrics may be set after the observer is created, and after the first call', async () => {
     const observer = openTelemetry();
     const { client } = emulated({ observer });
     await client.chat.completions.create(ask);

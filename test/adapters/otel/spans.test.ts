@@ -13,7 +13,7 @@ const silent = () =>
   new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } });
 
 describe('a call is one span', () => {
-  test('of a chat with one retry: it has two attempts', async () => {
+  test('a chat with one retry is one span with two attempts', async () => {
     const { observer, spans } = traced();
     const { client, emulator } = emulated({ observer });
     emulator.fail({ fault: { type: 'rate-limit', retryAfter: 0 } });
@@ -83,7 +83,7 @@ describe('a call is one span', () => {
     'POST /v1/other': ['openai', undefined],
   } as const;
 
-  test('for every operation', async () => {
+  test('every operation has one span', async () => {
     const { observer, calls: spansOfCalls } = traced();
     const { client } = emulated({ observer });
     await client.generate.content({ model: 'gemini-2.5-flash', contents: 'Hi' });
@@ -109,7 +109,7 @@ describe('a call is one span', () => {
     });
   });
 
-  test("inside the caller's span, and around the request", async () => {
+  test("a span is inside the caller's span, and around the request", async () => {
     const { observer, tracerProvider, spans } = traced();
     let inside: string | undefined;
     const { client, emulator } = emulated();
@@ -183,7 +183,7 @@ describe('the sampling parameters of a request', () => {
     'gen_ai.request.choice.count': 2,
   };
 
-  test("in OpenAI's format", async () => {
+  test("a span has the sampling parameters of a request in OpenAI's format", async () => {
     const { observer, calls } = traced();
     const { client } = emulated({ observer });
     const params = { temperature: 0.5, top_p: 0.9, top_k: 40, seed: 7, n: 2, top_logprobs: 3 };
@@ -193,7 +193,7 @@ describe('the sampling parameters of a request', () => {
     expect(calls()[0]?.attributes).toMatchObject(sampling);
   });
 
-  test("in Gemini's format", async () => {
+  test("a span has the sampling parameters of a request in Gemini's format", async () => {
     const { observer, calls } = traced();
     const { client } = emulated({ observer });
     const generationConfig = {
@@ -210,7 +210,7 @@ describe('the sampling parameters of a request', () => {
     expect(calls()[0]?.attributes).toMatchObject(sampling);
   });
 
-  test('of the Responses API, in 0.1.0', async () => {
+  test('a span has the sampling parameters of the Responses API, in 0.1.0', async () => {
     const { observer, calls } = traced({ semconv: '0.1.0' });
     const { client } = scripted([json({}, 400)], { observer });
 
@@ -230,10 +230,10 @@ describe('the sampling parameters of a request', () => {
   });
 });
 
-describe('a span of a stream ends', () => {
+describe('the span of a stream', () => {
   const asStream = { ...ask, stream: true as const, stream_options: { include_usage: true } };
 
-  test('with the stream', async () => {
+  test('the span of a stream ends with the stream', async () => {
     const { observer, calls } = traced();
     const { client } = emulated({ observer });
 
@@ -250,7 +250,7 @@ describe('a span of a stream ends', () => {
     });
   });
 
-  test('if it is closed', async () => {
+  test('the span of a stream ends if it is closed', async () => {
     const { observer, calls } = traced();
     const { client } = emulated({ observer });
 
@@ -260,7 +260,7 @@ describe('a span of a stream ends', () => {
     expect(calls()[0]?.status.code).toBe(SpanStatusCode.UNSET);
   });
 
-  test('if it is aborted', async () => {
+  test('the span of a stream ends if it is aborted', async () => {
     const { observer, calls } = traced();
     const { client } = emulated({ observer });
     const controller = new AbortController();
@@ -272,7 +272,7 @@ describe('a span of a stream ends', () => {
     expect(calls()[0]?.attributes['error.type']).toBe('APIUserAbortError');
   });
 
-  test('if it stalls, and if it is not read', async () => {
+  test('the span of a stream ends if it stalls, and if it is not read', async () => {
     vi.useFakeTimers();
     for (const isRead of [true, false]) {
       const { observer, calls } = traced();
@@ -288,7 +288,7 @@ describe('a span of a stream ends', () => {
     }
   });
 
-  test('if it is truncated', async () => {
+  test('the span of a stream ends if it is truncated', async () => {
     const { observer, calls } = traced();
     const { client, emulator } = emulated({ observer });
     emulator.fail({ fault: { type: 'cut-events', after: 2 } });
@@ -321,7 +321,7 @@ describe('a failure', () => {
     ).not.toContain('A secret');
   });
 
-  test('of the connection is recorded in full', async () => {
+  test('a failure of the connection is recorded in full', async () => {
     const { observer, calls } = traced();
     const { client, emulator } = emulated({ observer, maxRetries: 0 });
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' } });

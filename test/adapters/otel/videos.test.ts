@@ -10,7 +10,7 @@ const order = { model: 'sora-2', prompt: 'A boat' };
 const remixable = { ...order, model: 'm-video' };
 
 describe('a video', () => {
-  test('is one trace across processes, without a span for each poll', async () => {
+  test('a video is one trace across processes, without a span for each poll', async () => {
     const { observer, calls, spans } = traced();
     const { client, emulator } = emulated({ observer }, { videoDuration: 4_000 });
     emulator.clock.hold();
@@ -54,7 +54,7 @@ describe('a video', () => {
     });
   });
 
-  test('with a wait has spans for the submission, the first poll, changes and the end', async () => {
+  test('a video with a wait has spans for the submission, the first poll, changes and the end', async () => {
     const { observer, calls } = traced();
     const { client } = emulated({ observer }, { videoDuration: 0 });
 
@@ -65,7 +65,7 @@ describe('a video', () => {
     expect(calls()[1]?.links).toHaveLength(1);
   });
 
-  test('with a remix links to the first', async () => {
+  test('the span of a remix links to the first video', async () => {
     const { observer, calls } = traced();
     const { client, emulator } = emulated({ observer });
 
@@ -78,7 +78,7 @@ describe('a video', () => {
     expect(again.ref.trace).toContain(remix?.spanContext().spanId);
   });
 
-  test('with a failed poll is recorded once', async () => {
+  test('a video with a failed poll is recorded once', async () => {
     const { observer, calls } = traced();
     const { client, emulator } = emulated({ observer, maxRetries: 0 });
 
@@ -93,7 +93,7 @@ describe('a video', () => {
     ]);
   });
 
-  test('with a handle without its trace is polled without a link', async () => {
+  test('a video whose handle has no trace is polled without a link', async () => {
     const { observer, calls } = traced();
     const { client, emulator } = emulated();
     const { ref } = await client.videos.create(order);
