@@ -73,7 +73,7 @@ afterEach(() => {
 });
 
 describe('an abort', () => {
-  test('before the call sends nothing, and does not request the key', async () => {
+  test('an abort before the call sends nothing, and does not request the key', async () => {
     const apiKey = vi.fn(() => 'sk-test');
     const { client, requests } = scripted([json(completion)], { apiKey });
     const signal = AbortSignal.abort(reason);
@@ -90,7 +90,7 @@ describe('an abort', () => {
     expect(countListeners(signal)).toBe(0);
   });
 
-  test('while the key is requested sends nothing', async () => {
+  test('an abort while the key is requested sends nothing', async () => {
     const { error, requests, left } = await abortAfter(50, draw, [], { apiKey: never });
 
     expect(requests).toHaveLength(0);
@@ -98,7 +98,7 @@ describe('an abort', () => {
     expect(left).toBe(0);
   });
 
-  test('from within the apiKey function sends nothing', async () => {
+  test('an abort from within the apiKey function sends nothing', async () => {
     const controller = new AbortController();
     const { client, requests } = scripted([json(completion)], {
       apiKey: () => {
@@ -140,7 +140,7 @@ describe('an abort', () => {
     }
   });
 
-  test('while a file is read for an upload sends nothing', async () => {
+  test('an abort while a file is read for an upload sends nothing', async () => {
     const { error, requests, left } = await abortAfter(50, edit, []);
 
     expect(requests).toHaveLength(0);
@@ -151,7 +151,7 @@ describe('an abort', () => {
   test.each([
     ['listens to it', attentive],
     ['does not listen', never],
-  ])('while the request is pending ends the call if fetch %s', async (_, fetch) => {
+  ])('an abort while the request is pending ends the call if fetch %s', async (_, fetch) => {
     for (const call of [chat, draw, list]) {
       const spy = vi.fn(fetch);
 
@@ -164,7 +164,7 @@ describe('an abort', () => {
     }
   });
 
-  test('during a pause ends the call, with its attempt on the error', async () => {
+  test('an abort during a pause ends the call, with its attempt on the error', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(1);
 
     const unsent = await abortAfter(100, draw, [() => fetchFailure('ECONNREFUSED', 'connect')]);
@@ -176,7 +176,7 @@ describe('an abort', () => {
     expect([lost.listeners, lost.left]).toEqual([1, 0]);
   });
 
-  test('while the response is read ends the call and cancels the body', async () => {
+  test('an abort while the response is read ends the call and cancels the body', async () => {
     for (const call of [chat, draw, list]) {
       const onCancel = vi.fn();
       const stuck = () => silentResponse('{"id":', {}, onCancel);
@@ -190,7 +190,7 @@ describe('an abort', () => {
     }
   });
 
-  test('while an error is read ends the call', async () => {
+  test('an abort while an error is read ends the call', async () => {
     for (const call of [chat, draw, list]) {
       const { requests, left } = await abortAfter(50, call, [
         () => silentResponse('{"error":', { status: 500 }),
@@ -201,14 +201,14 @@ describe('an abort', () => {
     }
   });
 
-  test('while the first bytes of a file are awaited ends the call', async () => {
+  test('an abort while the first bytes of a file are awaited ends the call', async () => {
     const { error, left } = await abortAfter(50, speak, [() => silentResponse('')]);
 
     expect(error).toMatchObject({ outcome: 'unknown', cause: reason });
     expect(left).toBe(0);
   });
 
-  test('during a download fails its stream, also when the body ignores it', async () => {
+  test('an abort during a download fails its stream, also when the body ignores it', async () => {
     const onCancel = vi.fn();
     const { client } = scripted([() => silentResponse('ID3', {}, onCancel)]);
     const controller = new AbortController();
@@ -226,7 +226,7 @@ describe('an abort', () => {
     expect(countListeners(controller.signal)).toBe(0);
   });
 
-  test('between two reads of a download rejects the next one, however late it is', async () => {
+  test('an abort between two reads of a download rejects the next one, however late it is', async () => {
     const onCancel = vi.fn();
     const { client } = scripted([() => silentResponse('ID3', {}, onCancel)]);
     const controller = new AbortController();
@@ -244,7 +244,7 @@ describe('an abort', () => {
     });
   });
 
-  test('of a raw response fails its stream', async () => {
+  test('an abort of a raw response fails its stream', async () => {
     const { client } = scripted([() => silentResponse('{')]);
     const controller = new AbortController();
     const response = await client.models.list({ signal: controller.signal }).asResponse();
@@ -257,7 +257,7 @@ describe('an abort', () => {
     expect(countListeners(controller.signal)).toBe(0);
   });
 
-  test('during an event stream fails its iteration', async () => {
+  test('an abort during an event stream fails its iteration', async () => {
     const { client } = scripted([
       () =>
         silentResponse('data: {"id":"c","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n', {
@@ -281,7 +281,7 @@ describe('an abort', () => {
     expect(countListeners(controller.signal)).toBe(0);
   });
 
-  test('after the response has no effect', async () => {
+  test('an abort after the response has no effect', async () => {
     const { client } = scripted([json(completion)]);
     const controller = new AbortController();
 
@@ -333,13 +333,13 @@ test.each([
 );
 
 describe('the signal', () => {
-  test('may be null', async () => {
+  test('the signal may be null', async () => {
     const { client } = scripted([json(completion)]);
 
     expect(await chat(client, { signal: null })).toMatchObject({ id: 'c' });
   });
 
-  test('has one listener per call, for any number of attempts', async () => {
+  test('the signal has one listener per call, for any number of attempts', async () => {
     const { signal } = new AbortController();
     const add = vi.spyOn(signal, 'addEventListener');
     vi.spyOn(Math, 'random').mockReturnValue(0);
@@ -353,7 +353,7 @@ describe('the signal', () => {
     expect(countListeners(signal)).toBe(0);
   });
 
-  test('has no listener left after a thousand calls that end in different ways', async () => {
+  test('the signal has no listener left after a thousand calls that end in different ways', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const { signal } = new AbortController();
     const answers = [

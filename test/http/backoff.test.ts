@@ -45,15 +45,18 @@ describe('pauseBefore()', () => {
     [0, [0, 1_000, 7_000, 60_000, undefined]],
     [0.5, [0, 1_250, 7_500, 60_500, undefined]],
     [1, [0, 1_500, 8_000, 61_000, undefined]],
-  ])('is as long as the server requires, and up to a second longer: %d', (luck, expected) => {
-    vi.spyOn(Math, 'random').mockReturnValue(luck);
-    const pauses = [0, 1, 7, 60, 61].map((seconds) => {
-      const headers = new Headers({ 'retry-after': `${seconds}` });
-      return pauseBefore({ kind: 'rate_limited', phase: 'headers', headers }, 0);
-    });
+  ])(
+    'a pause is as long as the server requires, and up to a second longer: %d',
+    (luck, expected) => {
+      vi.spyOn(Math, 'random').mockReturnValue(luck);
+      const pauses = [0, 1, 7, 60, 61].map((seconds) => {
+        const headers = new Headers({ 'retry-after': `${seconds}` });
+        return pauseBefore({ kind: 'rate_limited', phase: 'headers', headers }, 0);
+      });
 
-    expect(pauses).toEqual(expected);
-  });
+      expect(pauses).toEqual(expected);
+    },
+  );
 });
 
 describe('readRetryAfter()', () => {
@@ -169,7 +172,7 @@ describe('readRetryAfter()', () => {
 describe('a 429', () => {
   beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0));
 
-  test.each(rateLimits)('of $name waits $wait ms', async ({ headers = {}, body, wait }) => {
+  test.each(rateLimits)('a 429 of $name waits $wait ms', async ({ headers = {}, body, wait }) => {
     const times: number[] = [];
     const noteTime = (answer: () => Response) => (): Response => {
       times.push(performance.now());
@@ -189,7 +192,7 @@ describe('a 429', () => {
     else expect((times[1] ?? 0) - (times[0] ?? 0)).toBe(wait);
   });
 
-  test('with counters that have something left is retried with a pause of the client', () => {
+  test('a 429 with counters that have something left is retried with a pause of the client', () => {
     const headers = { 'x-ratelimit-remaining-tokens': '10', 'x-ratelimit-reset-tokens': '50s' };
 
     expect(waitAsked(headers)).toBeUndefined();

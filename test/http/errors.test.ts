@@ -27,7 +27,7 @@ import {
 import { settle } from '../helpers/fake-time.ts';
 
 describe('errors', () => {
-  test('have the worst outcome of all attempts', async () => {
+  test('errors have the worst outcome of all attempts', async () => {
     vi.useFakeTimers();
     for (const [answers, outcome] of [
       [[reset, refused], 'unknown'],
@@ -48,7 +48,7 @@ describe('errors', () => {
     vi.useRealTimers();
   });
 
-  test('contain the attempts, the outcome and advice', async () => {
+  test('errors contain the attempts, the outcome and advice', async () => {
     vi.useFakeTimers();
     const { client } = scripted([
       () => fetchFailure('ECONNREFUSED', 'connect'),
@@ -84,14 +84,14 @@ describe('errors', () => {
     vi.useRealTimers();
   });
 
-  test('of a read state that it is safe to retry', async () => {
+  test('errors of a read state that it is safe to retry', async () => {
     const { client } = scripted([html(502)], { maxRetries: 0 });
 
     expect((await apiErrorOf(list(client))).message).toContain('safe to repeat');
   });
 
   test.each([chat, draw, film])(
-    'have outcome unknown for blocked content, which is sent once',
+    'errors have outcome unknown for blocked content, which is sent once',
     async (call) => {
       for (const code of ['prompt_blocked', 'violation_fee.grok.csam']) {
         const { client, requests } = scripted([error(code, 400)]);
@@ -105,7 +105,7 @@ describe('errors', () => {
     },
   );
 
-  test('have the request id of the body, if no header has one', async () => {
+  test('errors have the request id of the body, if no header has one', async () => {
     const body = {
       type: 'error',
       error: { type: 'insufficient_balance_error', message: 'insufficient balance (1008)' },
@@ -121,7 +121,7 @@ describe('errors', () => {
     expect(await apiErrorOf(chat(second.client))).toMatchObject({ requestID: 'r' });
   });
 
-  test('have outcome unknown for a rejection next to an id, which may be that of a task', async () => {
+  test('errors have outcome unknown for a rejection next to an id, which may be that of a task', async () => {
     const rejected = { error: { message: 'no', code: 'insufficient_quota' } };
     const first = scripted([json(rejected)]);
     const second = scripted([json({ id: 'task_1', ...rejected })]);
@@ -168,7 +168,7 @@ describe('errors', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('mention the scheme if TLS fails without proof', async () => {
+  test('errors mention the scheme if TLS fails without proof', async () => {
     const { client } = scripted([() => fetchFailure('ERR_SSL_WRONG_VERSION_NUMBER')]);
 
     const failure = await apiErrorOf(draw(client));
@@ -246,7 +246,7 @@ describe('a 404 and a 503', () => {
     expect(message).toMatch(fix);
   });
 
-  test('of a task name the id', async () => {
+  test('a 404 and a 503 of a task name the id', async () => {
     const { client } = scripted([json({ error: { message: 'Task not found' } }, 404)], {
       baseURL: 'https://gateway.test/v1',
     });
@@ -270,7 +270,7 @@ describe('errors in a browser', () => {
     expect(lost.outcome).toBe('unknown');
   });
 
-  test('mention no browser elsewhere', async () => {
+  test('errors outside a browser mention none', async () => {
     const { client } = scripted([cause], { maxRetries: 0 });
 
     expect((await apiErrorOf(draw(client))).message).not.toContain('browser');
@@ -278,7 +278,7 @@ describe('errors in a browser', () => {
 });
 
 describe('JSON of an error', () => {
-  test('has the message, and only visible fields of the error', async () => {
+  test('JSON of an error has the message, and only visible fields of the error', async () => {
     const { client } = scripted([error('c', 400)], { apiKey: 'sk-canary-1' });
 
     const failure = await apiErrorOf(list(client));
@@ -311,7 +311,7 @@ function withKeys(...answers: Parameters<typeof scripted>[0]) {
 }
 
 describe('a key function that fails', () => {
-  test('after a 401 keeps the rejection, and is its cause', async () => {
+  test('a key function that fails after a 401 keeps the rejection, and is its cause', async () => {
     const { client, requests, problem } = withKeys(error('', 401));
 
     const failure = await apiErrorOf(draw(client));
@@ -327,7 +327,7 @@ describe('a key function that fails', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('after a lost connection leaves the outcome unknown', async () => {
+  test('a key function that fails after a lost connection leaves the outcome unknown', async () => {
     vi.useFakeTimers();
     const { client, requests } = withKeys(reset());
 
@@ -348,7 +348,7 @@ describe('log lines', () => {
     ['warn', []],
     ['info', ['info', 'info', 'info']],
     ['debug', ['debug', 'info', 'info', 'debug', 'info']],
-  ] as const)('at level %s are %j', async (logLevel, expected) => {
+  ] as const)('log lines at level %s are %j', async (logLevel, expected) => {
     vi.useFakeTimers();
     const { client, lines } = logged([error('x', 500), json(models)], { logLevel });
 
@@ -407,7 +407,7 @@ describe('log lines', () => {
       events: [{ error: { message: 'No, sk-canary.' } }],
       end: { error: 'StreamError', message: expect.stringContaining('No, [key].') },
     },
-  ])('report the end of a stream: $name', async ({ events, end }) => {
+  ])('log lines report the end of a stream: $name', async ({ events, end }) => {
     const options = { logLevel: 'debug', apiKey: 'sk-canary' } as const;
     const { client, lines } = logged([eventStream(...events)], options);
 

@@ -150,7 +150,7 @@ describe('the retry budget', () => {
     expect(requests).toHaveLength(before + 2 + 1);
   });
 
-  test('is an option of the client, shared by its copies, and named once it is used up', async () => {
+  test('the retry budget is an option of the client, shared by its copies, and named once it is used up', async () => {
     const { client, requests } = scripted([lost()], { maxRetries: 2, retryBudget: 3 });
     const copy = client.withOptions({ timeout: 5_000 });
 

@@ -12,7 +12,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test("does not treat a runtime whose process functions throw, such as Next's edge runtime, as Node", async () => {
+test("a runtime whose process functions throw, such as Next's edge runtime, is not treated as Node", async () => {
   const own = { versions: { value: undefined }, getBuiltinModule: { value: unsupported } };
   vi.stubGlobal('process', Object.create(process, own));
   const { Gateway, toStreamingFile } = await import('../../src/index.ts');

@@ -38,7 +38,7 @@ describe("the caller's fetch", () => {
     ['half a response', () => Promise.resolve({ ok: true, status: 200 })],
     ['headers that are none', () => Promise.resolve({ status: 400, headers: { get: () => null } })],
     ['an error response', () => Promise.resolve(Response.error())],
-  ])('that returns %s fails with an error that names it', async (_, answer) => {
+  ])("the caller's fetch that returns %s fails with an error that names it", async (_, answer) => {
     const { client, calls } = createClient(answer);
 
     const failure = await failureOf(draw(client));
@@ -81,7 +81,7 @@ describe("the caller's fetch", () => {
         throw new Error('sync');
       },
     ],
-  ])('that throws %s fails with an error of this package', async (_, answer) => {
+  ])("the caller's fetch that throws %s fails with an error of this package", async (_, answer) => {
     const failure = await failureOf(chat(createClient(answer).client));
 
     expect(failure).toBeInstanceOf(APIConnectionError);
@@ -94,14 +94,14 @@ describe("the caller's fetch", () => {
     ['words', new Error('network timeout at: https://gateway.test')],
     ['a cause', new TypeError('fetch failed', { cause: new Error('request timed out') })],
     ['a code', Object.assign(new Error('late'), { code: 'UND_ERR_HEADERS_TIMEOUT' })],
-  ])('that times out, by its %s', async (_, error) => {
+  ])("the caller's fetch that times out by its %s has the outcome unknown", async (_, error) => {
     const failure = await failureOf(chat(createClient(() => Promise.reject(error)).client));
 
     expect(failure).toBeInstanceOf(APIConnectionTimeoutError);
     expect(failure).toMatchObject({ outcome: 'unknown', timeout: undefined });
   });
 
-  test("is not blamed for the caller's abort", async () => {
+  test("the caller's fetch is not blamed for the caller's abort", async () => {
     const abort = new DOMException('This operation was aborted', 'AbortError');
     const controller = new AbortController();
     const { client } = createClient(() => {
@@ -352,7 +352,7 @@ function clientOf(answer: () => unknown) {
   return { client, calls: () => calls };
 }
 
-describe('what fetch resolves with', () => {
+describe('objects that fetch resolves with', () => {
   const pairs = Object.entries(doors).flatMap(
     ([door, { text, type = 'application/json', ...rest }]) =>
       Object.entries(sorts).map(([sort, make]) => ({ door, sort, make, text, type, ...rest })),
@@ -423,7 +423,7 @@ describe('what fetch resolves with', () => {
     expect(calls()).toBe(1);
   });
 
-  test('that was read before is an error that says so', async () => {
+  test('a response that was read before is an error that says so', async () => {
     const { client } = clientOf(async () => {
       const response = new Response(taken.text, fields(taken));
       await response.json();
@@ -437,7 +437,7 @@ describe('what fetch resolves with', () => {
     expect(failure).toHaveProperty('message', expect.stringContaining('was read before'));
   });
 
-  test('is never paid again by another model', async () => {
+  test('a call whose fetch returns nothing is never paid again by another model', async () => {
     const { client, calls } = clientOf(() => undefined);
 
     await failureOf(
@@ -450,7 +450,7 @@ describe('what fetch resolves with', () => {
     expect(calls()).toBe(1);
   });
 
-  test('without a body warns once that events arrive together', async () => {
+  test('a response without a body warns once that events arrive together', async () => {
     const { type = '', text, call } = doors['chat.completions.create, streamed'] ?? {};
     const sent = { status: 200, type, text: text ?? '' };
     const { client, lines } = logged([], {

@@ -151,25 +151,34 @@ function failAll({ emulator }: McpMachine): void {
 }
 
 describe('a lost answer', () => {
-  test.each(Object.entries(charged))('with pictures is not paid again: %s', async (_, call) => {
-    const { client, requests } = scripted([reset()], { fallback: ['m-other'] });
+  test.each(Object.entries(charged))(
+    'a lost answer with pictures is not paid again: %s',
+    async (_, call) => {
+      const { client, requests } = scripted([reset()], { fallback: ['m-other'] });
 
-    const failure = await failureOf(Promise.resolve().then(() => call(client)));
+      const failure = await failureOf(Promise.resolve().then(() => call(client)));
 
-    expect(failure).toMatchObject({ outcome: 'unknown' });
-    expect(requests).toHaveLength(1);
-  });
+      expect(failure).toMatchObject({ outcome: 'unknown' });
+      expect(requests).toHaveLength(1);
+    },
+  );
 
-  test.each(Object.entries(charged))('with pictures is, if allowed: %s', async (_, call) => {
-    const { client, requests } = scripted([reset()], { retryUnknownOutcome: true, maxRetries: 1 });
+  test.each(Object.entries(charged))(
+    'a lost answer with pictures is requested again if allowed: %s',
+    async (_, call) => {
+      const { client, requests } = scripted([reset()], {
+        retryUnknownOutcome: true,
+        maxRetries: 1,
+      });
 
-    await failureOf(Promise.resolve().then(() => call(client)));
+      await failureOf(Promise.resolve().then(() => call(client)));
 
-    expect(requests).toHaveLength(2);
-  });
+      expect(requests).toHaveLength(2);
+    },
+  );
 
   test.each(listed)(
-    'is not paid again if the price list of %s says that the model makes pictures: %s',
+    'a lost answer is not paid again if the price list of %s says that the model makes pictures: %s',
     async (gateway, _, call) => {
       const answers = [json(lists[gateway]), reset()];
       const { client, requests } = scripted(answers, { gateway, maxRetries: 1 });
@@ -182,7 +191,7 @@ describe('a lost answer', () => {
   );
 
   test.each(Object.entries(unnamed))(
-    'is not paid again if the profile says that the model makes pictures: %s',
+    'a lost answer is not paid again if the profile says that the model makes pictures: %s',
     async (_, call) => {
       const gateway = { name: 'studio', isMediaModel: (model: string) => model === 'brush' };
       const { client, requests } = scripted([reset()], { gateway, maxRetries: 1 });
@@ -194,7 +203,7 @@ describe('a lost answer', () => {
   );
 
   test.each(Object.entries(unnamed))(
-    'is requested again if nothing says so, and no list is read for that: %s',
+    'a lost answer is requested again if nothing says that the model makes pictures, and no list is read for that: %s',
     async (_, call) => {
       const { client, requests } = scripted([reset()], { maxRetries: 1 });
 
@@ -207,7 +216,7 @@ describe('a lost answer', () => {
   test.each([
     ['chat', ['chat', '-m', 'google/gemini-2.5-flash-image', 'Draw a boat']],
     ['image', ['image', '-m', 'gemini-2.5-flash-image', 'A boat']],
-  ])('with pictures is not paid again by the command line: %s', async (_, words) => {
+  ])('a lost answer with pictures is not paid again by the command line: %s', async (_, words) => {
     const machine = await McpMachine.open();
     failAll(machine);
 
@@ -216,7 +225,7 @@ describe('a lost answer', () => {
     expect(machine.charges).toBe(1);
   });
 
-  test('with pictures is not paid again by the MCP server', async () => {
+  test('a lost answer with pictures is not paid again by the MCP server', async () => {
     const machine = await McpMachine.open();
     failAll(machine);
     const session = await machine.connect();
@@ -231,11 +240,14 @@ describe('a lost answer', () => {
     expect(machine.charges).toBe(1);
   });
 
-  test.each(Object.entries(metered))('with text is requested again: %s', async (_, call) => {
-    const { client, requests } = scripted([reset()], { maxRetries: 1 });
+  test.each(Object.entries(metered))(
+    'a lost answer with text is requested again: %s',
+    async (_, call) => {
+      const { client, requests } = scripted([reset()], { maxRetries: 1 });
 
-    await failureOf(Promise.resolve().then(() => call(client)));
+      await failureOf(Promise.resolve().then(() => call(client)));
 
-    expect(requests).toHaveLength(2);
-  });
+      expect(requests).toHaveLength(2);
+    },
+  );
 });

@@ -63,28 +63,31 @@ async function failure(call: PromiseLike<unknown>): Promise<GatewayError> {
 }
 
 describe.skipIf(typeof http.setGlobalProxyFromEnv !== 'function')('a proxy of Node', () => {
-  test.each([403, 407, 502])('that answers CONNECT with %i: nothing was sent', async (status) => {
-    const { place } = await proxy(status);
-    useProxy(place);
-    const ledger = memoryLedger();
+  test.each([403, 407, 502])(
+    'nothing is sent if a proxy of Node answers CONNECT with %i',
+    async (status) => {
+      const { place } = await proxy(status);
+      useProxy(place);
+      const ledger = memoryLedger();
 
-    const error = await failure(clientWith().images.generate(params, { ledger, callId: 'a' }));
+      const error = await failure(clientWith().images.generate(params, { ledger, callId: 'a' }));
 
-    expect(error).toMatchObject({
-      name: 'APIConnectionError',
-      outcome: 'not_sent',
-      evidence: { phase: 'connect', address: place },
-    });
-    expect(error.message).toContain(`could not connect: the proxy ${place} answered ${status}`);
-    expect(error.message).not.toContain('secret');
-    expect(await ledger.entry('a')).toBeUndefined();
-  });
+      expect(error).toMatchObject({
+        name: 'APIConnectionError',
+        outcome: 'not_sent',
+        evidence: { phase: 'connect', address: place },
+      });
+      expect(error.message).toContain(`could not connect: the proxy ${place} answered ${status}`);
+      expect(error.message).not.toContain('secret');
+      expect(await ledger.entry('a')).toBeUndefined();
+    },
+  );
 
   test.each([
     [403, 1],
     [407, 1],
     [503, 3],
-  ])('that answers CONNECT with %i is called %i times', async (status, times) => {
+  ])('a proxy of Node that answers CONNECT with %i is called %i times', async (status, times) => {
     const { place, count } = await proxy(status);
     useProxy(place);
 
@@ -96,7 +99,7 @@ describe.skipIf(typeof http.setGlobalProxyFromEnv !== 'function')('a proxy of No
   test.each([
     ['127.0.0.1:1', 'ECONNREFUSED'],
     ['nohost.invalid:8080', 'ENOTFOUND'],
-  ])('that is not there (%s) is named', async (place, code) => {
+  ])('a proxy of Node that is not there (%s) is named', async (place, code) => {
     useProxy(place);
 
     const error = await failure(clientWith().images.generate(params));
@@ -143,7 +146,7 @@ describe("a proxy of undici's fetch", () => {
   test.each([
     { name: 'is down', uri: 'http://127.0.0.1:1/', cause: refusedAt('127.0.0.1', 1) },
     { name: 'is unknown', uri: 'http://proxy.invalid:8080/', cause: unknownHost },
-  ])('that $name: nothing was sent', async ({ uri, cause }) => {
+  ])("nothing is sent if a proxy of undici's fetch $name", async ({ uri, cause }) => {
     const fetchOptions = { dispatcher: agentOf(uri) };
     const client = clientWith({ fetch: fetchThat(cause), fetchOptions });
 
@@ -154,7 +157,7 @@ describe("a proxy of undici's fetch", () => {
     expect(error.message).toContain(`could not connect to the proxy ${host} (`);
   });
 
-  test('that another host refused is unknown, and the error has its code and address', async () => {
+  test('a refusal of another host has the outcome unknown, and the error has its code and address', async () => {
     const fetchOptions = { dispatcher: agentOf('http://127.0.0.1:1/') };
     const client = clientWith({ fetch: fetchThat(refusedAt('192.0.2.7', 9200)), fetchOptions });
 
@@ -167,7 +170,7 @@ describe("a proxy of undici's fetch", () => {
     expect(error.message).toContain('lost its connection (ECONNREFUSED 192.0.2.7:9200).');
   });
 
-  test('that refuses a tunnel is named, although a custom fetch may have sent the request', async () => {
+  test("a proxy of undici's fetch that refuses a tunnel is named, although a custom fetch may have sent the request", async () => {
     const error = await failure(clientWith({ fetch: fetchThat(tunnel) }).images.generate(params));
 
     expect(error.outcome).toBe('unknown');

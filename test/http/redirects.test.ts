@@ -71,7 +71,7 @@ describe('a redirect of a POST', () => {
     { status: 302, location: undefined, name: 'leads nowhere', outcome: 'unknown' },
     { status: 302, location: 'http://', name: 'leads nowhere', outcome: 'unknown' },
   ])(
-    'with status $status to $location $name: $outcome, and never followed',
+    'a redirect of a POST with status $status to $location $name: $outcome, and never followed',
     async ({ status, location, outcome }) => {
       const { client, requests } = scripted([answer(status, location)]);
 
@@ -85,7 +85,7 @@ describe('a redirect of a POST', () => {
     },
   );
 
-  test('that a browser hides has outcome unknown', async () => {
+  test('a redirect of a POST that a browser hides has the outcome unknown', async () => {
     const { client, requests } = scripted([hidden]);
 
     const failure = await apiErrorOf(draw(client));
@@ -96,7 +96,7 @@ describe('a redirect of a POST', () => {
     expect(failure.outcome).toBe('unknown');
   });
 
-  test('is never followed by a call that may be retried either', async () => {
+  test('a redirect of a POST is never followed by a call that may be retried either', async () => {
     for (const options of [
       { retryUnknownOutcome: true },
       { idempotency: { header: 'Idempotency-Key' } },
@@ -122,17 +122,20 @@ describe('a redirect of a POST', () => {
     ['https://files.test/a.png?sig=canary#x', 'https://files.test/a.png?[query]'],
     ['/a.png?sig=canary&x=1', '/a.png?[query]'],
     ['/a.png', '/a.png'],
-  ])('to the signed URL %s keeps its query out of the error', async (location, shown) => {
-    const { client } = scripted([answer(303, location)]);
+  ])(
+    'a redirect of a POST to the signed URL %s keeps its query out of the error',
+    async (location, shown) => {
+      const { client } = scripted([answer(303, location)]);
 
-    const failure = await apiErrorOf(draw(client));
+      const failure = await apiErrorOf(draw(client));
 
-    expect(failure.headers?.get('location')).toBe(shown);
-  });
+      expect(failure.headers?.get('location')).toBe(shown);
+    },
+  );
 });
 
 describe('a redirect of a read', () => {
-  test('that a browser hides is followed by the browser', async () => {
+  test('a redirect of a read that a browser hides is followed by the browser', async () => {
     const { client, requests } = scripted([hidden, json(models)]);
 
     await list(client);
@@ -140,7 +143,7 @@ describe('a redirect of a read', () => {
     expect(requests.map(({ redirect }) => redirect)).toEqual(['manual', 'follow']);
   });
 
-  test('at the same origin is followed with its headers', async () => {
+  test('a redirect of a read at the same origin is followed with its headers', async () => {
     const { client, requests } = scripted([to('/v1/other?x=1'), json(models)], {
       defaultHeaders: { 'x-tenant': 'a' },
     });
@@ -172,7 +175,7 @@ describe('a redirect of a read', () => {
     expect(listHeaders(requests[1])).toEqual({ accept: '*/*' });
   });
 
-  test('that returns to its origin does not send the key again', async () => {
+  test('a redirect of a read that returns to its origin does not send the key again', async () => {
     const { client, requests } = scripted([
       to('https://storage.test/'),
       to('https://gateway.test/v1/back'),
@@ -185,7 +188,7 @@ describe('a redirect of a read', () => {
     expect(listHeaders(requests[2])).toEqual({ accept: '*/*' });
   });
 
-  test('that loops ends after 6 requests', async () => {
+  test('a redirect of a read that loops ends after 6 requests', async () => {
     const cancelled: string[] = [];
     const { client, requests } = scripted([
       ({ url }) =>
@@ -209,7 +212,7 @@ describe('a redirect of a read', () => {
     'javascript:alert(1)',
     'https://gateway.test@elsewhere.test/',
     'https://user:pass@gateway.test/v1/models',
-  ])('is not followed to %s', async (location) => {
+  ])('a redirect of a read is not followed to %s', async (location) => {
     const { client, requests } = scripted([to(location)]);
 
     const failure = await apiErrorOf(list(client));
@@ -218,7 +221,7 @@ describe('a redirect of a read', () => {
     expect(failure).toBeInstanceOf(UnexpectedRedirectError);
   });
 
-  test('without a location is an error', async () => {
+  test('a redirect of a read without a location is an error', async () => {
     const { client, requests } = scripted([answer(304)]);
 
     expect(await apiErrorOf(list(client))).toBeInstanceOf(UnexpectedRedirectError);

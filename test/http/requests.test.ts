@@ -22,7 +22,7 @@ import { settle } from '../helpers/fake-time.ts';
 import { mediaHeads } from '../helpers/media.ts';
 
 describe('the key', () => {
-  test('is requested for every attempt', async () => {
+  test('the key is requested for every attempt', async () => {
     vi.useFakeTimers();
     let count = 0;
     const { client, requests } = scripted([error('x', 500), error('x', 500), json(models)], {
@@ -39,7 +39,7 @@ describe('the key', () => {
     vi.useRealTimers();
   });
 
-  test('is requested once more after a 401, also for a charged call and without retries', async () => {
+  test('the key is requested once more after a 401, also for a charged call and without retries', async () => {
     let count = 0;
     const { client, requests } = scripted([error('', 401)], {
       apiKey: () => Promise.resolve(`sk-${(count += 1)}`),
@@ -55,7 +55,7 @@ describe('the key', () => {
     expect(failure).toBeInstanceOf(AuthenticationError);
   });
 
-  test('is not retried after a 401 if it is a string', async () => {
+  test('the key is not retried after a 401 if it is a string', async () => {
     const { client, requests } = scripted([error('', 401)]);
 
     const failure = await apiErrorOf(draw(client));
@@ -64,7 +64,7 @@ describe('the key', () => {
     expect(failure.message).toContain('Check apiKey');
   });
 
-  test("is not blamed for the provider's 401", async () => {
+  test("the key is not blamed for the provider's 401", async () => {
     const { client } = scripted([
       () =>
         Response.json(
@@ -79,7 +79,7 @@ describe('the key', () => {
     expect(message).not.toContain('Check apiKey');
   });
 
-  test('that is unavailable fails the call before anything is sent', async () => {
+  test('a key that is unavailable fails the call before anything is sent', async () => {
     const { client, requests } = scripted([json(completion)], {
       apiKey: () => Promise.reject(new Error('vault is sealed')),
     });
@@ -92,7 +92,7 @@ describe('the key', () => {
     expect(failure).toHaveProperty('cause.message', 'vault is sealed');
   });
 
-  test('is removed from an error that quotes it', async () => {
+  test('the key is removed from an error that quotes it', async () => {
     const { client } = scripted(
       [
         (request) =>
@@ -112,7 +112,7 @@ describe('the key', () => {
 });
 
 describe('requests', () => {
-  test('carry one credential, a type and an accept header', async () => {
+  test('requests carry one credential, a type and an accept header', async () => {
     const { client, requests } = scripted([json(completion), json(models)]);
 
     await chat(client);
@@ -317,7 +317,7 @@ describe('requests', () => {
 });
 
 describe('undocumented routes', () => {
-  test('return JSON of any type, or text', async () => {
+  test('undocumented routes return JSON of any type, or text', async () => {
     const label = { headers: { 'content-type': 'application/json' } };
     for (const [answer, expected] of [
       [json({ a: 1 }), { a: 1 }],
@@ -337,7 +337,7 @@ describe('undocumented routes', () => {
     }
   });
 
-  test('reject truncated JSON and HTML pages', async () => {
+  test('undocumented routes reject truncated JSON and HTML pages', async () => {
     const { client } = scripted(
       [text('{"a":', { headers: { 'content-type': 'application/json' } }), html(200)],
       { maxRetries: 0 },
@@ -347,7 +347,7 @@ describe('undocumented routes', () => {
     expect((await apiErrorOf(client.get('/api/x'))).message).toContain('baseURL');
   });
 
-  test('are below the base URL and its version', async () => {
+  test('undocumented routes are below the base URL and its version', async () => {
     const { client, requests } = scripted([json({})], { baseURL: 'https://gateway.test/v1' });
 
     await client.get('/coupons', { query: { a: 1 } });
@@ -361,7 +361,7 @@ describe('undocumented routes', () => {
     ]);
   });
 
-  test('count as charged if they are sent with POST or PATCH', async () => {
+  test('undocumented routes count as charged if they are sent with POST or PATCH', async () => {
     vi.useFakeTimers();
     for (const [method, count] of [
       ['GET', 3],
@@ -377,7 +377,7 @@ describe('undocumented routes', () => {
     vi.useRealTimers();
   });
 
-  test('reject invalid paths', async () => {
+  test('undocumented routes reject invalid paths', async () => {
     const { client, requests } = scripted([json({})]);
 
     for (const [call, field] of [

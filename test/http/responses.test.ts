@@ -186,7 +186,7 @@ describe('request ids', () => {
     [{ 'x-amzn-requestid': 'g' }, 'g'],
     [{ 'cf-ray': 'd' }, 'd'],
     [{}, null],
-  ])('of a response with %j is %j', async (headers, expected) => {
+  ])('the request id of a response with %j is %j', async (headers, expected) => {
     const { client } = scripted([named(headers)]);
 
     const { data, request_id } = await chat(client).withResponse();
@@ -202,19 +202,22 @@ describe('request ids', () => {
     [{ 'x-request-id': 'b' }, 'b'],
     [{ 'cf-ray': 'd' }, 'c'],
     [{}, 'c'],
-  ])('of an error with %j and one in its message is %j', async (headers, expected) => {
-    for (const status of [400, 200]) {
-      const body = { error: { message: 'no (request id: c)' } };
-      const { client } = scripted([named(headers, body, status)]);
+  ])(
+    'the request id of an error with %j and one in its message is %j',
+    async (headers, expected) => {
+      for (const status of [400, 200]) {
+        const body = { error: { message: 'no (request id: c)' } };
+        const { client } = scripted([named(headers, body, status)]);
 
-      const failure = await apiErrorOf(chat(client));
+        const failure = await apiErrorOf(chat(client));
 
-      expect(failure.requestID).toBe(expected);
-      expect(failure.request_id).toBe(expected);
-      expect(failure.evidence.requestId).toBe(expected);
-      expect(failure.evidence.attempts[0]?.requestId).toBe(expected);
-    }
-  });
+        expect(failure.requestID).toBe(expected);
+        expect(failure.request_id).toBe(expected);
+        expect(failure.evidence.requestId).toBe(expected);
+        expect(failure.evidence.attempts[0]?.requestId).toBe(expected);
+      }
+    },
+  );
 });
 
 describe('asResponse() and withResponse()', () => {

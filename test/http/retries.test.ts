@@ -113,13 +113,13 @@ describe('pauses', () => {
     vi.useRealTimers();
   });
 
-  test('grow from 0.5 seconds', async () => {
+  test('pauses grow from 0.5 seconds', async () => {
     const { times } = await timesOf([error('x', 500)], { maxRetries: 5 });
 
     expect(times).toEqual([0, 500, 1_500, 3_500, 7_500, 15_500]);
   });
 
-  test('are as long as Retry-After requires', async () => {
+  test('pauses are as long as Retry-After requires', async () => {
     vi.mocked(Math.random).mockReturnValue(0);
     const { times } = await timesOf([
       limited({ 'retry-after': '7' }),
@@ -134,7 +134,7 @@ describe('pauses', () => {
     ['a date', () => ({ 'retry-after': new Date(Date.now() + 9_000).toUTCString() })],
     ['the reset of a rate limit', () => ({ 'ratelimit-reset': '9' })],
     ['a reset at a point in time', () => ({ 'ratelimit-reset': `${Date.now() / 1_000 + 9}` })],
-  ])('are as long as %s requires', async (_, headers) => {
+  ])('pauses are as long as %s requires', async (_, headers) => {
     vi.mocked(Math.random).mockReturnValue(0);
     vi.setSystemTime('2026-09-01T12:00:00Z');
 
@@ -202,7 +202,7 @@ describe('pauses', () => {
         },
       }),
     ],
-  ])('are as long as %s requires, and end the call after a minute', async (_, limit) => {
+  ])('pauses are as long as %s requires, and end the call after a minute', async (_, limit) => {
     vi.mocked(Math.random).mockReturnValue(0);
     vi.setSystemTime('2026-09-01T12:00:00Z');
     const refused = (seconds: number) => {
@@ -234,7 +234,7 @@ describe('pauses', () => {
       {},
       { 'x-ratelimit-reset-requests': '9s', 'x-ratelimit-remaining-requests': '1' },
     ],
-  ])('are the usual ones after %s', async (_, body, headers = {}) => {
+  ])('pauses are the usual ones after %s', async (_, body, headers = {}) => {
     const limit = () => Response.json({ error: body }, { status: 429, headers });
 
     const { times } = await timesOf([limit, json(completion)], {}, draw);
@@ -243,7 +243,7 @@ describe('pauses', () => {
   });
 
   test.each(['message', 'retry-info', 'reset'] as const)(
-    'are as long as the emulator says in its %s',
+    'pauses are as long as the emulator says in its %s',
     async (place) => {
       vi.mocked(Math.random).mockReturnValue(0);
       const { client, emulator } = emulated();
@@ -258,7 +258,7 @@ describe('pauses', () => {
     },
   );
 
-  test('of more than a minute end the call', async () => {
+  test('pauses of more than a minute end the call', async () => {
     const { times, failure, elapsed } = await timesOf([limited({ 'retry-after': '61' })]);
 
     expect(times).toEqual([0]);
@@ -272,7 +272,7 @@ describe('pauses', () => {
     expect(times).toEqual([0, 1_000]);
   });
 
-  test("end with totalTimeout, and don't start if they would exceed it", async () => {
+  test("pauses end with totalTimeout, and don't start if they would exceed it", async () => {
     const { times, failure, elapsed } = await timesOf([slow], { totalTimeout: 1_000 });
 
     expect(times).toEqual([0, 900]);

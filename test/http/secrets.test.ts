@@ -195,18 +195,21 @@ describe('neither key, prompt nor URL query is visible', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test.each(things)('in $name', async ({ make, secrets = ['key'] }) => {
-    const thing = await holding(make());
+  test.each(things)(
+    'neither key, prompt nor URL query is visible in $name',
+    async ({ make, secrets = ['key'] }) => {
+      const thing = await holding(make());
 
-    for (const [way, show] of Object.entries(ways)) {
-      const text = show(thing.value);
-      for (const secret of secrets) {
-        expect(text.includes(canaries[secret]), `the ${secret} in ${way}`).toBe(false);
+      for (const [way, show] of Object.entries(ways)) {
+        const text = show(thing.value);
+        for (const secret of secrets) {
+          expect(text.includes(canaries[secret]), `the ${secret} in ${way}`).toBe(false);
+        }
       }
-    }
-  });
+    },
+  );
 
-  test.each(Object.entries(ways))('but %s would show it', (_, show) => {
+  test.each(Object.entries(ways))('%s would show the secrets of a careless object', (_, show) => {
     class Careless {
       readonly request = { headers: { authorization: `Bearer ${canary}` } };
       toString(): string {
@@ -329,7 +332,7 @@ describe('the key is not in errors', () => {
     ['an error in a success', json({ error: { message: 'no' } })],
     ['a redirect', () => new Response(null, { status: 302, headers: { location: '/x' } })],
     ['JSON of a wrong shape', json([1])],
-  ])('of a call: %s', async (_, answer) => {
+  ])('the key is not in errors of a call: %s', async (_, answer) => {
     for (const apiKey of [canary, () => canary]) {
       const { client } = scripted([answer], { apiKey });
       for (const call of [
@@ -346,7 +349,7 @@ describe('the key is not in errors', () => {
     }
   });
 
-  test("which keep a runtime's error, and only the code of others", async () => {
+  test("errors keep a runtime's error, and only the code of others", async () => {
     const lost = fetchFailure('ECONNRESET', 'read');
     const plain = scripted([lost], { maxRetries: 0 });
     const careless = scripted([carelessError], { maxRetries: 0 });
@@ -361,7 +364,7 @@ describe('the key is not in errors', () => {
     expect(second).toHaveProperty('cause.cause.message', 'inner');
   });
 
-  test('of aborts and time limits', async () => {
+  test('the key is not in errors of aborts and time limits', async () => {
     const { client } = scripted([() => new Promise<Response>(() => {})], { apiKey: canary });
     const { error: timedOut } = await settle(client.models.list({ timeout: 5 }));
     const { error: aborted } = await settle(client.models.list({ signal: AbortSignal.abort() }));
@@ -370,7 +373,7 @@ describe('the key is not in errors', () => {
     expect(shown(aborted)).not.toContain(canary);
   });
 
-  test('of rejected options', async () => {
+  test('the key is not in errors of rejected options', async () => {
     const base = { baseURL: 'https://gateway.test', logLevel: 'off' } as const;
     const build = (options: GatewayOptions) => {
       try {
@@ -444,7 +447,7 @@ describe('credentials that the caller adds are removed', () => {
     expect(String(await failureOf(client.models.list()))).toContain(`No: ${value}.`);
   });
 
-  test('for one call and for all', async () => {
+  test('credentials that the caller adds are removed for one call and for all', async () => {
     const answers = [json({ error: { message: 'No: abcdefgh and ijklmnop.' } }, 400)];
     const { client } = scripted(answers);
     const given = { headers: { 'x-api-key': 'abcdefgh' }, query: { token: 'ijklmnop' } };
@@ -500,14 +503,14 @@ function revoked(): object {
   return proxy;
 }
 
-describe('an error can be printed despite a proxy that throws:', () => {
-  test('thrown by the function for the key', async () => {
+describe('an error with a proxy that throws', () => {
+  test('an error can be printed if the function for the key throws a proxy', async () => {
     const { client } = scripted([json({})], { apiKey: async () => Promise.reject(revoked()) });
 
     expect(shown(await failureOf(client.models.list()))).toContain('apiKey');
   });
 
-  test('as the reason of an abort', async () => {
+  test('an error can be printed if the reason of an abort is a proxy that throws', async () => {
     const { client } = scripted([json({})]);
     const signal = AbortSignal.abort(revoked());
 
@@ -635,7 +638,7 @@ describe('a key that a gateway repeats in its request id', () => {
   );
 
   test.each(rows)(
-    'is hidden from errors, logs, events and results: $answer, $form, without headers: $isPlain',
+    'a key that a gateway repeats in its request id is hidden from errors, logs, events and results: $answer, $form, without headers: $isPlain',
     async ({ answer, make, id, isPlain }) => {
       const seen: unknown[] = [];
       const see = (...parts: unknown[]): void => void seen.push(parts);
@@ -768,7 +771,7 @@ describe('a task id that contains the key', () => {
   afterEach(() => void vi.useRealTimers());
 
   test.each(rows)(
-    'is polled as it is, and hidden in words: $name',
+    'a task id that contains the key is polled as it is, and hidden in words: $name',
     async ({ answers, call, polls = true }) => {
       for (const apiKey of [key, () => key]) {
         const logged: unknown[] = [];
@@ -793,7 +796,7 @@ describe('a task id that contains the key', () => {
     },
   );
 
-  test('does not change the URL of its result', async () => {
+  test('a task id that contains the key does not change the URL of its result', async () => {
     const url = `https://files.test/${key}/film.mp4?key=${key}`;
     const { client } = scripted(polled({ status: 'completed', url, note: `${key} is used` }));
 

@@ -32,7 +32,7 @@ describe('a request', () => {
     global.mockReset();
   });
 
-  test('is sent once, by its own fetch, which gets the URL as text', async () => {
+  test('a request is sent once, by its own fetch, which gets the URL as text', async () => {
     const fetch = vi.fn(() => Promise.resolve(Response.json({})));
 
     const response = await send(outgoing(fetch));
@@ -41,7 +41,7 @@ describe('a request', () => {
     expect(fetch).toHaveBeenCalledExactlyOnceWith(url, expect.objectContaining({ method: 'GET' }));
   });
 
-  test('is sent once where a server has replaced the global Response', async () => {
+  test('a request is sent once where a server has replaced the global Response', async () => {
     const RuntimeResponse = Response;
     vi.stubGlobal('Response', class extends RuntimeResponse {});
     const fetch = vi.fn(() => Promise.resolve(RuntimeResponse.json({ a: 1 })));
@@ -67,7 +67,7 @@ describe('a request', () => {
     expect(texts).toEqual(requests.map((_, index) => String(index)));
   });
 
-  test('is not sent if its URL is invalid', async () => {
+  test('a request is not sent if its URL is invalid', async () => {
     const fetch = vi.fn();
     const request = outgoing(fetch, { url: 'https://' });
 
@@ -77,7 +77,7 @@ describe('a request', () => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test('that is stopped before it is sent is never sent', async () => {
+  test('a request that is stopped before it is sent is never sent', async () => {
     const fetch = vi.fn();
     const controller = new AbortController();
     const request = outgoing(fetch, { scope: new CallScope(controller.signal, null) });
@@ -91,7 +91,7 @@ describe('a request', () => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test('that is stopped later discards the response that still arrives', async () => {
+  test('a request that is stopped later discards the response that still arrives', async () => {
     let resolve: ((response: Response) => void) | undefined;
     const promise = new Promise<Response>((settle) => {
       resolve = settle;

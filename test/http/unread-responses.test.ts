@@ -38,8 +38,11 @@ describe.concurrent('a process exits with an unread answer', { timeout: 90_000 }
   });
 });
 
-describe.concurrent('and it stays until the time limit of', { timeout: 90_000 }, () => {
-  test.each(['a body', 'an answer', 'a stream'])('%s that is awaited', async (thing) => {
-    expect(await runCall(`${thing} that is awaited`)).toMatch(/ 50 ms.*\nover\n$/s);
-  });
+describe.concurrent('a process with a response that is awaited', { timeout: 90_000 }, () => {
+  test.each(['a body', 'an answer', 'a stream'])(
+    '%s that is awaited stays until its time limit',
+    async (thing) => {
+      expect(await runCall(`${thing} that is awaited`)).toMatch(/ 50 ms.*\nover\n$/s);
+    },
+  );
 });

@@ -237,7 +237,7 @@ describe('half of a character', () => {
   const { 'generate.runTools': _, ...sending } = calls;
 
   test.each(Object.entries({ ...sending, ...many }))(
-    'is sent as U+FFFD by %s',
+    'half of a character is sent as U+FFFD by %s',
     async (__, work) => {
       const { logger, warnings } = listen();
       const { client, requests } = scripted([json({ error: { message: 'No' } }, 400)], {
@@ -275,7 +275,7 @@ describe('half of a character', () => {
     expect(warnings).toEqual([expect.stringContaining('messages[2].content contains half')]);
   });
 
-  test('is nothing that whole text has, however it is escaped', () => {
+  test('half of a character is nothing that whole text has, however it is escaped', () => {
     fc.assert(
       fc.property(
         fc.json({ stringUnit: 'binary' }),

@@ -79,7 +79,7 @@ describe('a request on the wire', () => {
     expect(Buffer.from(request?.body ?? '', 'latin1').toString()).toBe(body);
   });
 
-  test("of a form has the runtime's content type, even if the caller passes another", async () => {
+  test("a request with a form has the runtime's content type, even if the caller passes another", async () => {
     await using server = await rawServer((socket) => socket.end(httpAnswer('{"data":[]}')));
     const image = new File([mediaHeads.png], 'a.png', { type: 'image/png' });
 
@@ -94,7 +94,7 @@ describe('a request on the wire', () => {
     expect(head.match(/content-type/gi)).toHaveLength(1);
   });
 
-  test('that reads has no body and no content type', async () => {
+  test('a request that reads has no body and no content type', async () => {
     await using server = await rawServer((socket) => socket.end(httpAnswer(models)));
 
     await list(createClient(server.url));
@@ -123,21 +123,24 @@ describe("the caller's fetch", () => {
     ['another name', () => fetch('http://log.invalid')],
     ['another certificate', () => Promise.reject(new TypeError('no', { cause: certificate }))],
     ['a forbidden port', () => fetch('http://127.0.0.1:6667/')],
-  ])('that sends and then fails on %s proves nothing: sent once', async (_, log) => {
-    await using server = await rawServer((socket) => socket.end(httpAnswer('{"data":[{}]}')));
-    const client = createClient(server.url, {
-      fetch: async (input, init) => {
-        const response = await fetch(input, init);
-        await log();
-        return response;
-      },
-    });
+  ])(
+    'a fetch that sends and then fails on %s proves nothing, and is called once',
+    async (_, log) => {
+      await using server = await rawServer((socket) => socket.end(httpAnswer('{"data":[{}]}')));
+      const client = createClient(server.url, {
+        fetch: async (input, init) => {
+          const response = await fetch(input, init);
+          await log();
+          return response;
+        },
+      });
 
-    const failure = await apiErrorOf(draw(client));
+      const failure = await apiErrorOf(draw(client));
 
-    expect(failure.outcome).toBe('unknown');
-    expect(server.requests).toHaveLength(1);
-  });
+      expect(failure.outcome).toBe('unknown');
+      expect(server.requests).toHaveLength(1);
+    },
+  );
 });
 
 describe("a request that the runtime's fetch rejects", () => {
@@ -293,7 +296,7 @@ describe('a connection that breaks', () => {
     },
   );
 
-  test('while idle between two calls: the second call is sent once, on a new connection', async () => {
+  test('the second call is sent once, on a new connection, if the first one breaks while idle', async () => {
     await using server = await rawServer((socket) => {
       socket.write(httpAnswer('{"data":[{"url":"x"}]}'), () => setImmediate(() => socket.end()));
     });
@@ -452,7 +455,7 @@ describe('bodies', () => {
 });
 
 describe('a redirect to another origin', () => {
-  test('is followed by a read without the key', async () => {
+  test('a redirect to another origin is followed by a read without the key', async () => {
     await using storage = await rawServer((socket) => socket.end(httpAnswer(models)));
     await using server: RawServer = await rawServer((socket) => {
       socket.end(
