@@ -4,7 +4,7 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
     text: 'Begin',
     pages: [
       'guides/getting-started',
-      'guides/charges',
+      'guides/what-you-may-be-charged',
       'guides/recipes',
       'guides/from-openai',
       'guides/from-google-genai',

@@ -64,12 +64,15 @@ const search: DefaultTheme.LocalSearchOptions = {
           frameworks: 'ai-sdk',
           // Words that are on many pages, and explained on this one.
           'options-time': 'timeout',
-          charges: 'charged-image',
+          'what-you-may-be-charged': 'image',
+          costs: 'was',
           'environment-and-files': 'variables',
-          'what-is-stored': 'logged-privacy',
+          'what-is-stored': 'logged',
         };
         const words = `${page}-${merged[page] ?? ''}`.split('-');
-        return words.some((word) => word.startsWith(stem)) ? 4 : 1;
+        const isNamed = words.some((word) => word.startsWith(stem));
+        // The fewer words its name has, the more it is about each.
+        return isNamed ? 5 / page.split('-').length ** 0.25 : 1;
       },
     },
   },
@@ -130,7 +133,8 @@ export default defineConfig({
   srcExclude: ['node_modules/**', 'README.md'],
   transformPageData({ relativePath, frontmatter }) {
     // The tables of these pages need the place of the outline.
-    const [, name] = /^guides\/(options|operations|charges)\.md$/.exec(relativePath) ?? [];
+    const [, name] =
+      /^guides\/(options|operations|what-you-may-be-charged)\.md$/.exec(relativePath) ?? [];
     if (name !== undefined) Object.assign(frontmatter, { aside: false, pageClass: name });
   },
   async buildEnd({ outDir }) {

@@ -253,7 +253,7 @@ const texts: Readonly<Record<OptionName, Text>> = {
   extraBody: {
     type: 'object',
     meaning: 'Extra body fields',
-    more: 'They override other fields. The client reads them to recognize [text calls that make pictures](charges.md#text-calls-that-make-pictures).',
+    more: 'They override other fields. The client reads them to recognize [text calls that make pictures](what-you-may-be-charged.md#text-calls-that-make-pictures).',
   },
   signal: {
     type: '`AbortSignal`',

@@ -21,8 +21,8 @@ const guide = (name: string): string => `docs/guides/${name}.md`;
 /** Every generated part of a document. */
 export const sections: readonly Section[] = [
   { page: 'README.md', name: 'charges', render: () => chargesByPackage(measuredCharges) },
-  { page: guide('charges'), name: 'failures', render: chargesTable },
-  { page: guide('charges'), name: 'outputs', render: outputList },
+  { page: guide('what-you-may-be-charged'), name: 'failures', render: chargesTable },
+  { page: guide('what-you-may-be-charged'), name: 'outputs', render: outputList },
   { page: guide('retries-and-charges'), name: 'classes', render: classTable },
   { page: guide('operations'), name: 'operations', render: operationsTable },
   { page: guide('options'), name: 'options', render: optionsIndex },

@@ -129,12 +129,12 @@ const searches: Readonly<Record<string, string>> = {
   mask: 'command-line',
   // The first word of a block of code.
   docker: 'command-line',
-  pino: 'debugging',
+  pino: 'options-results',
   json: 'structured-output',
   opentelemetry: 'debugging',
   mcpTools: 'structured-output',
   timeout: 'options-time',
-  charged: 'charges',
+  charged: 'what-you-may-be-charged',
   privacy: 'what-is-stored',
   variables: 'environment-and-files',
   // A heading of its own.

@@ -244,7 +244,11 @@ export function mcpCommand(serveOneClient?: ServeOnStdio): Command {
     )
     .option('--root <folder>', 'a folder whose files the tools may read; repeatable', collect)
     .option('--input-host <name>', 'a host whose image URLs are allowed; repeatable', collect)
-    .option('--allow <kinds>', `the paid tools, of ${kinds.join(',')} (default: all)`, parseKinds)
+    .option(
+      '--allow <kinds>',
+      `the paid tools, separated by commas: ${kinds.join(', ')} (default: all)`,
+      parseKinds,
+    )
     .option('-m, --model <kind=name>', 'the default model of a kind; repeatable', collect)
     .option('--any-model', 'send names of models that the gateway does not list')
     .option('--budget <USD>', 'the most that this server may spend', parseDollars)
