@@ -6,7 +6,7 @@ import type { GatewayOptions, RequestOptions } from '../../src/options/options.t
 import { memoryLedger, type SubmitLedger } from '../../src/tasks/ledger.ts';
 import type { Fault, Quirks } from '../../src/testing/index.ts';
 import { emulated, failureOf, scripted } from '../helpers/clients.ts';
-import { fakeWaitingTime, resolved, settle } from '../helpers/fake-time.ts';
+import { fakeWaitingTime, rejected, resolved, settle } from '../helpers/fake-time.ts';
 import { untyped } from '../helpers/untyped.ts';
 
 type Options = Pick<RequestOptions, 'signal' | 'totalTimeout'> & {
@@ -159,20 +159,63 @@ describe('a submission that is stopped at any time', () => {
   });
 });
 
-test('a remix whose format is rejected after totalTimeout is not sent in the other one', async () => {
-  const { client, requests } = scripted([
-    async () => {
-      await setTimeout(200);
-      return Response.json({ error: { message: 'multipart only' } }, { status: 415 });
-    },
-  ]);
-  const options = { ledger: memoryLedger(), callId: 'job', totalTimeout: 50 };
+const late = (status: number, error: object) => async () => {
+  await setTimeout(200);
+  return Response.json({ error }, { status });
+};
 
-  await failureOf(client.videos.remix('task_1', { prompt }, options));
-  await client.settled();
+const hang = ({ signal }: Request): Promise<Response> =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason));
+  });
 
-  expect(requests).toHaveLength(1);
-  await expect(options.ledger.entry('job')).resolves.toBeUndefined();
+describe('a call that was stopped', () => {
+  test.each<[string, (client: Gateway, options: Options) => Promise<object>, () => object]>([
+    [
+      'a remix in the other format',
+      ({ videos }, options) => videos.remix('task_1', { prompt }, options),
+      late(415, { message: 'multipart only' }),
+    ],
+    [
+      'another model',
+      ({ videos }, options) =>
+        videos.create({ model: 'm-a', prompt }, { ...options, fallback: ['m-b'] }),
+      late(404, { message: 'no such model', code: 'model_not_found' }),
+    ],
+    [
+      'the request with another key',
+      ({ videos }, options) => videos.create({ model: 'm-a', prompt }, options),
+      late(401, { message: 'expired' }),
+    ],
+    [
+      'the request after a pause',
+      ({ videos }, options) => videos.create({ model: 'm-a', prompt }, options),
+      late(429, { message: 'later' }),
+    ],
+  ])('does not send %s', async (_, call, answer) => {
+    const retry = vi.fn();
+    const setup = { apiKey: async () => 'sk-test', observer: { start: () => ({ retry }) } };
+    const { client, requests } = scripted([untyped(answer)], setup);
+    const signal = AbortSignal.timeout(50);
+    const options = { ledger: memoryLedger(), callId: 'job', signal };
+
+    await failureOf(call(client, options));
+    await client.settled();
+
+    expect(requests).toHaveLength(1);
+    expect(retry).not.toHaveBeenCalled();
+    await expect(options.ledger.entry('job')).resolves.toBeUndefined();
+  });
+
+  test('is repeated after a timeout as before, if that is allowed', async () => {
+    const answer = Response.json({ id: 'task_1', status: 'queued' });
+    const { client, requests } = scripted([hang, answer], { timeout: 50 });
+    const options = { ledger: memoryLedger(), callId: 'job', retryUnknownOutcome: true };
+
+    const { id } = await client.videos.create({ model: 'm-a', prompt }, options);
+
+    expect({ id, requests: requests.length }).toEqual({ id: 'task_1', requests: 2 });
+  });
 });
 
 describe('settled()', () => {
@@ -214,11 +257,39 @@ describe('settled()', () => {
       await setTimeout(100);
       return inner.claim(...parameters);
     };
+    const finish = vi.spyOn(inner, 'finish');
     const options = { ledger: { ...inner, claim }, callId: 'job', totalTimeout: 10 };
 
     await failureOf(client.videos.create({ model: 'm-video', prompt }, options));
     await client.settled();
 
+    expect(finish).toHaveBeenCalledWith('job', 'not_submitted', expect.anything());
     await expect(inner.entry('job')).resolves.toBeUndefined();
+  });
+});
+
+describe('settled() after an abort while the ledger records the task', () => {
+  fakeWaitingTime();
+
+  test('waits for the ledger, also longer than the call', async () => {
+    vi.spyOn(crypto.subtle, 'digest').mockResolvedValue(new ArrayBuffer(32));
+    const { client } = emulated();
+    const inner = memoryLedger();
+    const controller = new AbortController();
+    const accept: SubmitLedger['accept'] = async (...parameters) => {
+      controller.abort();
+      await new Promise((resolve) => {
+        globalThis.setTimeout(resolve, 8_000);
+      });
+      return inner.accept(...parameters);
+    };
+    const options = { ledger: { ...inner, accept }, callId: 'job', signal: controller.signal };
+
+    const error = await rejected(client.videos.create({ model: 'm-video', prompt }, options));
+    await expect(inner.entry('job')).resolves.toMatchObject({ status: 'submitting' });
+    await expect(resolved(client.settled())).resolves.toBe(true);
+
+    expect(error).toMatchObject({ name: 'VideoWaitAbortedError' });
+    await expect(inner.entry('job')).resolves.toMatchObject({ status: 'accepted' });
   });
 });
