@@ -121,7 +121,7 @@ describe('the value in a response', () => {
     `Hm.</think>\n\nHere it is: ${object}`,
     JSON.stringify(object),
     JSON.stringify(`\`\`\`json\n${pretty}\n\`\`\``),
-  ])('is found in %j', async (content) => {
+  ])('the value in a response is found in %j', async (content) => {
     await expect(parseText(content)).resolves.toEqual(value);
   });
 
@@ -144,7 +144,7 @@ describe('the value in a response', () => {
     '"Rome"',
     'Rome',
     '',
-  ])('is not guessed from %j', async (content) => {
+  ])('the value in a response is not guessed from %j', async (content) => {
     const error = await failureOf(parseText(content));
 
     expect(error).toBeInstanceOf(InvalidOutputError);
@@ -160,18 +160,18 @@ describe('the value in a response', () => {
     ['text with a fence', z.string(), '```json\n"a"\n```\n```', 'a'],
     ['text after reasoning', z.string(), 'Hm.</think>"a"', 'a'],
     ['a number after a mark', z.number(), '\uFEFF7', 7],
-  ])('may be %s', async (_, schema, content, expected) => {
+  ])('the value in a response may be %s', async (_, schema, content, expected) => {
     await expect(parseText(content, schema)).resolves.toEqual(expected);
   });
 
-  test('is found by the type that a reference names', async () => {
+  test('the value in a response is found by the type that a reference names', async () => {
     const $defs = { place: { type: 'object', properties: { city: { type: 'string' } } } };
     const schema = { $ref: '#/$defs/place', $defs };
     await expect(parseText(JSON.stringify(object), schema)).resolves.toEqual(value);
     await expect(parseText(`Of [1]: ${object}`, schema)).resolves.toEqual(value);
   });
 
-  test('is not looked for in a text in place of text or a number', async () => {
+  test('the value in a response is not looked for in a text in place of text or a number', async () => {
     await expect(parseText('The answer is {"a":1}', z.string())).rejects.toThrow('not valid JSON');
   });
 });
@@ -249,7 +249,7 @@ const calling = (text: string) => {
 
 describe('arguments that are JSON in a JSON string', () => {
   const look = tool({ name: 'look', schema: Place, execute: ({ city }) => `seen ${city}` });
-  test('are those of the function', async () => {
+  test('arguments that are JSON in a JSON string are those of the function', async () => {
     const { client, requests } = scripted([calling(JSON.stringify(object)), completion('Done.')]);
 
     const run = client.chat.completions.runTools({ model, messages, tools: [look] });
@@ -259,7 +259,7 @@ describe('arguments that are JSON in a JSON string', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('are parsed by parse()', async () => {
+  test('arguments that are JSON in a JSON string are parsed by parse()', async () => {
     const { client } = scripted([calling(JSON.stringify(object))]);
 
     const { choices } = await client.chat.completions.parse({ model, messages, tools: [look] });
@@ -268,7 +268,7 @@ describe('arguments that are JSON in a JSON string', () => {
     expect(call).toMatchObject({ function: { parsed_arguments: value } });
   });
 
-  test('are not those of prose', async () => {
+  test('arguments that are JSON in a JSON string are not those of prose', async () => {
     await expect(async () => look.$parseRaw(`Sure: ${object}`)).rejects.toThrow('not valid JSON');
   });
 });

@@ -285,8 +285,8 @@ describe('mcpTools() with a server of the official SDK', () => {
 
 const page = (name: string) => [{ name, inputSchema: { type: 'object' } }];
 
-describe('mcpTools() lists', () => {
-  test('the tools on all pages', async () => {
+describe('mcpTools()', () => {
+  test('lists the tools on all pages', async () => {
     const pages = new Map<string | undefined, string>([
       [undefined, 'b'],
       ['b', 'c'],
@@ -333,7 +333,7 @@ describe('mcpTools() lists', () => {
         { tools: [], nextCursor: '1' },
       ],
     ],
-  ])('each tool once if a page %s', async (_, answers) => {
+  ])('lists each tool once if a page %s', async (_, answers) => {
     const left = [...answers];
     const mcp: MCPClient = {
       ...listing(),
@@ -357,7 +357,7 @@ describe('mcpTools() lists', () => {
     ],
     ['null as properties', { type: 'object', properties: null }, {}],
   ])(
-    'the empty properties that OpenAI requires if a schema has %s',
+    'lists the empty properties that OpenAI requires if a schema has %s',
     async (_, inputSchema, rest) => {
       const mcp: MCPClient = {
         ...listing(),
@@ -370,7 +370,7 @@ describe('mcpTools() lists', () => {
     },
   );
 
-  test('and calls tools of a client of version 1, which takes its options third', async () => {
+  test('lists and calls tools of a client of version 1, which takes its options third', async () => {
     const seen: unknown[] = [];
     const { listTools } = listing('find');
     const old: MCPClientV1 = {
@@ -415,7 +415,7 @@ describe('mcpTools() lists', () => {
   ];
 
   test.each(cases)(
-    'valid and unique names: $names become $sent',
+    'lists valid and unique names: $names become $sent',
     async ({ names, prefix, sent }) => {
       const clients = names.map((list) => listing(...list));
 

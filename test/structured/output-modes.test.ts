@@ -142,7 +142,7 @@ describe.each(calls)('$name with a schema', ({ run }) => {
 });
 
 describe('the mode of structured output', () => {
-  test('is remembered for each model', async () => {
+  test('the mode of structured output is remembered for each model', async () => {
     const { client, emulator } = limited('json_object');
     await client.chat.completions.parse(ask);
     emulator.reset();
@@ -152,7 +152,7 @@ describe('the mode of structured output', () => {
     expect(formats({ emulator })).toEqual(['json_schema', 'json_object, prompt']);
   });
 
-  test('is remembered for parse(), stream() and runTools() together', async () => {
+  test('the mode of structured output is remembered for parse(), stream() and runTools() together', async () => {
     const { client, emulator } = limited('json_object');
     await client.chat.completions.stream(ask).done();
     await client.chat.completions.parse(ask);
@@ -165,7 +165,7 @@ describe('the mode of structured output', () => {
     expect(formats({ emulator })).toEqual(Array(2).fill('json_object, prompt'));
   });
 
-  test('is remembered separately for requests with tools', async () => {
+  test('the mode of structured output is remembered separately for requests with tools', async () => {
     const { client, emulator } = limited('json_object');
     await client.chat.completions.runTools({ ...ask, tools: [look] }).done();
     emulator.reset();
@@ -175,7 +175,7 @@ describe('the mode of structured output', () => {
     expect(formats({ emulator })).toEqual(['json_schema', 'json_object, prompt']);
   });
 
-  test('is that of the first completion in a run of tools', async () => {
+  test('the mode of structured output is that of the first completion in a run of tools', async () => {
     const { client, emulator } = limited('none');
 
     await client.chat.completions.runTools({ ...ask, tools: [look] }).done();
@@ -189,7 +189,7 @@ describe('the mode of structured output', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('is not changed by create()', async () => {
+  test('the mode of structured output is not changed by create()', async () => {
     const { client, emulator } = limited('none');
 
     const error = await failureOf(client.chat.completions.create(ask));
@@ -203,7 +203,7 @@ describe('the mode of structured output', () => {
     { structuredOutput: 'json_object', sent: 'json_object, prompt' },
     { structuredOutput: 'prompt', sent: 'none, prompt' },
   ] as const)(
-    'is $structuredOutput if the option of a call or client sets it',
+    'the mode of structured output is $structuredOutput if the option of a call or client sets it',
     async ({ structuredOutput, sent }) => {
       const { client, emulator } = limited('json_schema');
 
@@ -215,7 +215,7 @@ describe('the mode of structured output', () => {
     },
   );
 
-  test('is fixed if the option sets it', async () => {
+  test('the mode of structured output is fixed if the option sets it', async () => {
     const { client, emulator } = limited('none');
 
     const error = await failureOf(
@@ -226,7 +226,7 @@ describe('the mode of structured output', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test.each(['json', '', 1, true])('cannot be %j', async (value) => {
+  test.each(['json', '', 1, true])('the mode of structured output cannot be %j', async (value) => {
     const { client, emulator } = limited('json_schema');
     const structuredOutput = untyped<StructuredOutput>(value);
 
@@ -270,7 +270,7 @@ describe('the mode of structured output', () => {
     expect(formats({ emulator })).toEqual(['json_schema', 'none, prompt']);
   });
 
-  test('is that of each model of a fallback', async () => {
+  test('the mode of structured output is that of each model of a fallback', async () => {
     const { client, emulator } = limited('json_object', { fallback: ['m-other'] });
     // Skips the first request to the model, which is rejected for its format.
     emulator.fail({
@@ -291,7 +291,7 @@ describe('the mode of structured output', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('does not change after another error, such as a rate limit', async () => {
+  test('the mode of structured output does not change after another error, such as a rate limit', async () => {
     const { client, emulator } = limited('json_schema');
     emulator.fail({ fault: { type: 'rate-limit', retryAfter: 1 } });
 
@@ -301,7 +301,7 @@ describe('the mode of structured output', () => {
     expect(formats({ emulator })).toEqual(['json_schema', 'json_schema']);
   });
 
-  test('does not change after a rejection of the schema itself', async () => {
+  test('the mode of structured output does not change after a rejection of the schema itself', async () => {
     const message = "Invalid schema for response_format 'place': 'city' is missing.";
     const { client, requests } = scripted([
       json({ error: { message, param: 'response_format', type: 'invalid_request_error' } }, 400),
@@ -313,7 +313,7 @@ describe('the mode of structured output', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('is not remembered if no mode worked, and the error has every attempt', async () => {
+  test('the mode of structured output is not remembered if no mode worked, and the error has every attempt', async () => {
     const refused = json({ error: { message: 'No response_format today' } }, 400);
     const { client, requests } = scripted([refused]);
 
@@ -342,14 +342,17 @@ describe('a stream whose first event rejects the mode', () => {
   test.each([
     { name: 'stream()', run: calls[1]?.run },
     { name: 'runTools() as a stream', run: calls[3]?.run },
-  ])('is followed by the next mode: $name', async ({ run }) => {
-    const { client, requests } = scripted([eventStream(rejection), answer]);
+  ])(
+    'a stream whose first event rejects the mode is followed by the next mode: $name',
+    async ({ run }) => {
+      const { client, requests } = scripted([eventStream(rejection), answer]);
 
-    expect(await run?.(client)).toEqual(rome);
+      expect(await run?.(client)).toEqual(rome);
 
-    expect(requests).toHaveLength(2);
-    expect(await bodyOf(requests[1])).toHaveProperty('response_format', { type: 'json_object' });
-  });
+      expect(requests).toHaveLength(2);
+      expect(await bodyOf(requests[1])).toHaveProperty('response_format', { type: 'json_object' });
+    },
+  );
 
   test.each([
     { name: 'content came first', answers: [eventStream(chunk({ content: '{' }), rejection)] },
@@ -359,14 +362,17 @@ describe('a stream whose first event rejects the mode', () => {
       options: { retryUnknownOutcome: false },
     },
     { name: 'it is another error', answers: [eventStream({ error: { message: 'Overloaded' } })] },
-  ])('is not followed, if $name', async ({ answers, options = {} }) => {
-    const { client, requests } = scripted(answers, options);
+  ])(
+    'a stream whose first event rejects the mode is not followed, if $name',
+    async ({ answers, options = {} }) => {
+      const { client, requests } = scripted(answers, options);
 
-    const error = await failureOf(client.chat.completions.stream(ask).done());
+      const error = await failureOf(client.chat.completions.stream(ask).done());
 
-    expect(error).toHaveProperty('outcome', 'unknown');
-    expect(requests).toHaveLength(1);
-  });
+      expect(error).toHaveProperty('outcome', 'unknown');
+      expect(requests).toHaveLength(1);
+    },
+  );
 
   const google = {
     model,
@@ -377,7 +383,7 @@ describe('a stream whose first event rejects the mode', () => {
     candidates: [{ content: { parts: [{ text: '{}' }] }, finishReason: 'STOP' }],
   };
 
-  test('is followed by the next mode: generate.contentStream()', async () => {
+  test('a stream whose first event rejects the mode is followed by the next mode: generate.contentStream()', async () => {
     const { client, requests } = scripted([eventStream(rejection), eventStream(googleAnswer)]);
 
     const chunks = await collect(await client.generate.contentStream(google));
@@ -389,7 +395,7 @@ describe('a stream whose first event rejects the mode', () => {
     });
   });
 
-  test('is one call: one time limit, an idempotency key for each request, all attempts', async () => {
+  test('a stream whose first event rejects the mode is one call: one time limit, an idempotency key for each request, all attempts', async () => {
     const { client, requests } = scripted([eventStream(rejection)], {
       idempotency: { header: 'idempotency-key' },
       maxRetries: 0,
@@ -417,7 +423,7 @@ describe('a stream whose first event rejects the mode', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('is not remembered as a mode that works', async () => {
+  test('a stream whose first event rejects the mode is not remembered as a mode that works', async () => {
     const { client, requests } = scripted([
       eventStream(rejection),
       eventStream(rejection),
@@ -432,7 +438,7 @@ describe('a stream whose first event rejects the mode', () => {
     expect(await bodyOf(requests[3])).not.toHaveProperty('response_format');
   });
 
-  test('is forgotten as a mode that works, also if the next request fails', async () => {
+  test('a stream whose first event rejects the mode is forgotten as a mode that works, also if the next request fails', async () => {
     const { client, requests } = scripted([
       eventStream(rejection),
       eventStream(rejection),
@@ -447,7 +453,7 @@ describe('a stream whose first event rejects the mode', () => {
     expect(await bodyOf(requests[3])).toHaveProperty('response_format.type', 'json_schema');
   });
 
-  test('is followed within the total time limit', async () => {
+  test('a stream whose first event rejects the mode is followed within the total time limit', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const { client, requests } = scripted([eventStream(rejection), () => new Promise(() => {})], {
@@ -461,7 +467,7 @@ describe('a stream whose first event rejects the mode', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('is not followed as a whole response, if the option forbids it', async () => {
+  test('a stream whose first event rejects the mode is not followed as a whole response, if the option forbids it', async () => {
     const { client, requests } = scripted([json(rejection)], { retryUnknownOutcome: false });
 
     const error = await failureOf(client.chat.completions.parse(ask));
@@ -470,7 +476,7 @@ describe('a stream whose first event rejects the mode', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('also applies to a whole response', async () => {
+  test('a whole response that rejects the mode is followed by the next mode too', async () => {
     const { client, requests } = scripted([json(rejection), completion(JSON.stringify(rome))]);
 
     const { choices } = await client.chat.completions.parse(ask);
@@ -511,7 +517,7 @@ describe('the prompt', () => {
         ],
       },
     },
-  ])('with $name has the schema once, at its start', async ({ before, after }) => {
+  ])('the prompt with $name has the schema once, at its start', async ({ before, after }) => {
     const { client, requests } = scripted([completion(JSON.stringify(rome))]);
     const all = untyped<ChatCompletionMessageParam[]>([...before, ...messages]);
 
@@ -546,7 +552,7 @@ describe('the response', () => {
     { structuredOutput: 'prompt', content: 'I cannot do that.', isRead: false },
     { structuredOutput: 'prompt', content: 'The plan: {"city":"Rome"}', isRead: false },
   ] as const)(
-    'in the mode $structuredOutput is read: $isRead ($content)',
+    'a response in the mode $structuredOutput is read: $isRead ($content)',
     async ({ structuredOutput, content, isRead }) => {
       const { client, requests } = scripted([completion(content)]);
 
@@ -558,7 +564,7 @@ describe('the response', () => {
     },
   );
 
-  test('with prose is read by the parser of another package too', async () => {
+  test('a response with prose is read by the parser of another package too', async () => {
     const { client } = scripted([completion(prose)]);
 
     const { choices } = await client.chat.completions.parse(
@@ -569,7 +575,7 @@ describe('the response', () => {
     expect(choices[0]?.message.parsed).toEqual(rome);
   });
 
-  test('that does not match after a rejection is an error without another request, and the mode is remembered', async () => {
+  test('a response that does not match after a rejection is an error without another request, and the mode is remembered', async () => {
     const refused = json({ error: { message: 'Json mode is not enabled' } }, 400);
     const { client, requests } = scripted([refused, completion('{"city":7}')]);
 
@@ -597,7 +603,7 @@ describe('generate with a schema', () => {
   const fields = ['responseSchema', 'responseJsonSchema'] as const;
 
   test.each(fields.flatMap((field) => steps.map((step) => ({ field, ...step }))))(
-    'in $field requests a model that supports $supported by $sent, with one charge',
+    'a schema in $field requests a model that supports $supported by $sent, with one charge',
     async ({ field, supported, sent }) => {
       const { client, emulator } = limited(supported);
 
@@ -610,7 +616,7 @@ describe('generate with a schema', () => {
     },
   );
 
-  test('as a stream, and with functions, does the same', async () => {
+  test('a stream with a schema, and with functions, does the same', async () => {
     const { client, emulator } = limited('json_object');
 
     const stream = await client.generate.contentStream(params('responseSchema'));
@@ -643,7 +649,7 @@ describe('generate with a schema', () => {
     ]);
   });
 
-  test('of an enum, which is not JSON, has one mode', async () => {
+  test('a schema of an enum, which is not JSON, has one mode', async () => {
     const { client, emulator } = emulated(
       {},
       { models: [{ id: model, structuredOutput: 'none' }] },

@@ -119,7 +119,7 @@ describe('partial JSON', () => {
     expect(parsePartialJSON(text)).toEqual(value);
   });
 
-  test('does not set a prototype', () => {
+  test('partial JSON does not set a prototype', () => {
     const value = parsePartialJSON('{"__proto__":{"polluted":true}');
 
     expect(value).not.toHaveProperty('polluted');
@@ -132,7 +132,7 @@ describe('partial JSON', () => {
 });
 
 describe('a growing text', () => {
-  test('is parsed again only after it has grown by a fraction', () => {
+  test('a growing text is parsed again only after it has grown by a fraction', () => {
     const text = JSON.stringify(Array.from({ length: 5_000 }, (_, index) => `item ${index}`));
     const growing = new GrowingJSON();
     const seen = new Set<unknown>();
@@ -143,7 +143,7 @@ describe('a growing text', () => {
     expect(text.length).toBeGreaterThan(50_000);
   });
 
-  test('is null until it has a value', () => {
+  test('a growing text is null until it has a value', () => {
     const growing = new GrowingJSON();
 
     expect([growing.read(''), growing.read(' '), growing.read(' {')]).toEqual([null, null, {}]);
@@ -162,7 +162,7 @@ describe('the JSON in a response', () => {
     ['<think>Hm', ''],
     ['```json\n{"a":', '{"a":'],
     ['"```"', '"```"'],
-  ])('is found in %j', (text, inside) => {
+  ])('the JSON in a response is found in %j', (text, inside) => {
     expect(extractJSON(text)).toBe(inside);
   });
 });

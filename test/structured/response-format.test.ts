@@ -23,7 +23,7 @@ function sent(schema: object): unknown {
 }
 
 describe('the schema that is sent', () => {
-  test('is closed and strict if providers can enforce it', () => {
+  test('the schema that is sent is closed and strict if providers can enforce it', () => {
     expect(sent(place)).toEqual({
       name: 'answer',
       strict: true,
@@ -31,7 +31,7 @@ describe('the schema that is sent', () => {
     });
   });
 
-  test('of a validator is its input schema, without $schema', () => {
+  test('the schema of a validator is its input schema, without $schema', () => {
     const schema = z.object({
       days: z.string().transform(Number),
       stops: z.array(z.object({ name: z.nullable(z.string()) })),
@@ -79,11 +79,11 @@ describe('the schema that is sent', () => {
       'a reference says more',
       { ...place, properties: { city: { $ref: '#', title: 'a' }, days: {} } },
     ],
-  ])('is unchanged and not strict if %s', (_, schema) => {
+  ])('the schema that is sent is unchanged and not strict if %s', (_, schema) => {
     expect(sent(schema)).toEqual({ name: 'answer', schema });
   });
 
-  test('is strict or not as the caller sets it', () => {
+  test('the schema that is sent is strict or not as the caller sets it', () => {
     const open = { ...place, required: [] };
 
     expect(responseFormat(place, 'a', { strict: false }).json_schema).toEqual({
@@ -97,7 +97,7 @@ describe('the schema that is sent', () => {
     });
   });
 
-  test('can be passed separately for a validator without one', () => {
+  test('a schema can be passed separately for a validator without one', () => {
     const { schema } = schemaOf((value) => ({ value }));
 
     expect(responseFormat(schema, 'a', { jsonSchema: place }).json_schema.schema).toMatchObject(
@@ -106,7 +106,7 @@ describe('the schema that is sent', () => {
     expect(() => responseFormat(z.object({ at: z.date() }))).toThrow('pass one in jsonSchema');
   });
 
-  test('is required in the types too if a validator has none', () => {
+  test('a schema is required in the types too if a validator has none', () => {
     const { schema } = schemaOf((value) => ({ value }));
     const valibot = { '~standard': { ...schema['~standard'], vendor: 'valibot' } };
 
@@ -127,7 +127,7 @@ describe('the schema that is sent', () => {
     expect(tool({ name: 'find', schema, jsonSchema: place })).toHaveProperty('$parseRaw');
   });
 
-  test("does not change the caller's schema", () => {
+  test("the schema that is sent does not change the caller's schema", () => {
     const mine = structuredClone(place);
 
     responseFormat(mine);
@@ -179,7 +179,7 @@ describe('the parser of a format', () => {
     await expect(responseFormat(schema).$parseRaw('[1]')).resolves.toEqual([1]);
   });
 
-  test('only parses with a plain JSON Schema, unless validate is set', async () => {
+  test('the parser of a format only parses with a plain JSON Schema, unless validate is set', async () => {
     await expect(responseFormat(place).$parseRaw('"anything"')).resolves.toBe('anything');
     const checked = responseFormat(place, 'a', { validate: isText });
     await expect(checked.$parseRaw('"text"')).resolves.toBe('text');
@@ -232,7 +232,7 @@ describe('tool()', () => {
     await expect(now.$parseRaw('')).resolves.toEqual({});
   });
 
-  test('without execute can only be parsed', () => {
+  test('a tool without execute can only be parsed', () => {
     expect(tool({ name: 'now' })).not.toHaveProperty('$callback');
   });
 });
@@ -252,7 +252,7 @@ describe('the helpers for zod', () => {
   test.each([
     ['4', v4],
     ['mini', tiny],
-  ])('accept schemas of zod %s', async (_, schema) => {
+  ])('the helpers for zod accept schemas of zod %s', async (_, schema) => {
     const format = zodResponseFormat(schema, 'place');
 
     expect(format.json_schema).toMatchObject({
@@ -271,7 +271,7 @@ describe('the helpers for zod', () => {
     await expect(format.$parseRaw('{"city":1}')).rejects.toThrow(/^city: /);
   });
 
-  test('accept functions for tools', async () => {
+  test('the helpers for zod accept functions for tools', async () => {
     const find = zodFunction({
       name: 'find',
       description: 'Finds.',
@@ -288,7 +288,7 @@ describe('the helpers for zod', () => {
     expect(() => zodResponseFormat(z.object({ at: z.date() }), 'a')).toThrow(InvalidInputError);
   });
 
-  test('reject the schema of another library, with an alternative', () => {
+  test('the helpers for zod reject the schema of another library, with an alternative', () => {
     const { schema } = schemaOf((value) => ({ value }));
     const problem =
       'schema: must be a schema of zod. For another validator, use responseFormat(schema, name, { jsonSchema }), ' +
@@ -304,7 +304,7 @@ describe('the helpers for zod', () => {
     expect(() => zodRealtimeFunction({ name: 'find', parameters: schema })).toThrow(problem);
   });
 
-  test('accept a schema of zod 3 with its JSON Schema, and validate responses', async () => {
+  test('the helpers for zod accept a schema of zod 3 with its JSON Schema, and validate responses', async () => {
     const schema = z3.object({ city: z3.string() });
     const jsonSchema = { type: 'object', properties: { city: { type: 'string' } } };
 
@@ -348,7 +348,7 @@ describe('fields that tool() and responseFormat() do not have', () => {
     expect(tool(untyped<{ name: string }>({ name: 'f', [name]: undefined }))).toBeDefined();
   });
 
-  test('so is one of the options of responseFormat()', () => {
+  test('one of the options of responseFormat() is an input error too', () => {
     const options = untyped<object>({ validates: () => true });
 
     expect(() => responseFormat(schema, 'place', options)).toThrow(

@@ -100,14 +100,14 @@ describe('standardFunction()', () => {
 const run = (): string => 'done';
 const same = (mine: unknown, original: unknown): void => expect(sent(mine)).toEqual(sent(original));
 
-describe('the helpers have the names and the results of those of openai', () => {
+describe('the helpers for schemas and those of openai', () => {
   const description = 'A trip.';
   const city = z.object({ city: z.string() });
   const old = z3.object({ city: z3.string() });
   const definition = { name: 'plan', description };
   const later = { ...definition, defer_loading: true, function: run };
 
-  test('every name', () => {
+  test('the helpers have every name of those of openai', () => {
     expect(Object.keys(ourStandard).toSorted()).toEqual(Object.keys(theirs).toSorted());
     expect(Object.keys(ourZod).toSorted()).toEqual(Object.keys(theirZod).toSorted());
   });
@@ -115,7 +115,7 @@ describe('the helpers have the names and the results of those of openai', () => 
   test.each([
     ['zod 4', city],
     ['zod 3', old],
-  ])('for %s', (_, schema) => {
+  ])('the helpers have the results of those of openai for %s', (_, schema) => {
     same(
       ourZod.zodTextFormat(schema, 'trip', { description }),
       theirZod.zodTextFormat(schema, 'trip', { description }),
@@ -135,7 +135,7 @@ describe('the helpers have the names and the results of those of openai', () => 
     });
   });
 
-  test('for Standard Schema', () => {
+  test('the helpers have the results of those of openai for Standard Schema', () => {
     same(
       ourStandard.standardTextFormat(city, 'trip', { description }),
       theirs.standardTextFormat(city, 'trip', { description }),

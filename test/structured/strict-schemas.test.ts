@@ -117,7 +117,7 @@ const cases = {
 };
 
 describe.each(Object.entries(cases))('%s', (_, schema) => {
-  test("is strict and accepted, like the openai package's", () => {
+  test("a schema is strict and accepted, like the openai package's", () => {
     const { strict, schema: sent } = zodResponseFormat(schema, 'answer').json_schema;
     const { parameters } = zodFunction({ name: 'answer', parameters: schema }).function;
 
@@ -140,13 +140,13 @@ describe('a schema that strict mode cannot express', () => {
     ['more fields', z.looseObject({ id: z.string() })],
     ['anything', z.object({ value: z.unknown() })],
     ['a tuple', z.object({ at: z.tuple([z.number(), z.number()]) })],
-  ])('is sent unchanged: %s', (_, schema) => {
+  ])('a schema that strict mode cannot express is sent unchanged: %s', (_, schema) => {
     expect(zodResponseFormat(schema, 'answer').json_schema).not.toHaveProperty('strict');
   });
 });
 
 describe('schemaDefinitions', () => {
-  test('are sent once, by name', () => {
+  test('schemaDefinitions are sent once, by name', () => {
     const schema = z.object({ home: place, work: z.array(place) });
     const options = { description: 'Where.', schemaDefinitions: { Place: place } };
 
@@ -176,7 +176,7 @@ describe('schemaDefinitions', () => {
     expect(theirFormat(schema, 'answer', options).json_schema.strict).toBe(true);
   });
 
-  test('keep their descriptions and recursion', () => {
+  test('schemaDefinitions keep their descriptions and recursion', () => {
     const schema = z.object({ home: place.describe('Where they live.'), tree: tree });
 
     const { schema: sent } = zodResponseFormat(schema, 'answer', {
@@ -188,7 +188,7 @@ describe('schemaDefinitions', () => {
     expect(sent).toMatchObject({ properties: { tree: { $ref: '#/$defs/Tree' } } });
   });
 
-  test('require names that are valid in a reference', () => {
+  test('schemaDefinitions require names that are valid in a reference', () => {
     const options = { schemaDefinitions: { 'a/b': place } };
 
     expect(() => zodResponseFormat(place, 'answer', options)).toThrow('name: must be 1 to 64');

@@ -222,7 +222,7 @@ describe('a schema of zod 3 is strict, as in openai', () => {
     ['texts', z3.object({ city: z3.string().describe('The city.'), at: z3.string().min(2) })],
     ['lists', z3.object({ days: z3.array(z3.number().int()), size: z3.enum(['a', 'b']) })],
     ['formats', strict.formats],
-  ])('and equal for %s', (_, schema) => {
+  ])('a schema of zod 3 is equal to that of openai for %s', (_, schema) => {
     const { $schema: __, ...original } = {
       ...theirs.zodResponseFormat(schema, 'a').json_schema.schema,
     };
@@ -238,7 +238,7 @@ test('an intersection is sent as both schemas, without strict mode', () => {
 });
 
 describe('the helpers for zod 3', () => {
-  test('validate responses and arguments', async () => {
+  test('the helpers for zod 3 validate responses and arguments', async () => {
     const schema = z3.object({ days: z3.string().transform(Number) });
     const format = zodResponseFormat(schema, 'trip');
     const text = zodTextFormat(schema, 'trip');
@@ -252,7 +252,7 @@ describe('the helpers for zod 3', () => {
     }
   });
 
-  test('define schemas once by name', () => {
+  test('the helpers for zod 3 define schemas once by name', () => {
     const schema = z3.object({ home: place, work: z3.array(place) });
     const { schema: sent } = zodResponseFormat(schema, 'a', {
       schemaDefinitions: { Place: place },

@@ -19,7 +19,7 @@ const weather = {
 };
 
 describe('chat completions', () => {
-  test("respond with the user's last message", async () => {
+  test("chat completions respond with the user's last message", async () => {
     const { chat } = newClient();
 
     const response = await chat('What is tea?');
@@ -60,7 +60,7 @@ describe('chat completions', () => {
   });
 
   test.each([{}, { messages: [] }, { messages: [{ content: 'x' }] }])(
-    'reject the messages %j',
+    'chat completions reject the messages %j',
     async (fields) => {
       const { post } = newClient();
 
@@ -77,13 +77,13 @@ describe('chat completions', () => {
     { n: 1.5 },
     { temperature: 'hot' },
     { stream: 1 },
-  ])('reject %j', async (fields) => {
+  ])('chat completions reject %j', async (fields) => {
     const { chat } = newClient();
 
     expect((await chat('x', fields)).status).toBe(400);
   });
 
-  test('stop at max_tokens and at a stop word', async () => {
+  test('chat completions stop at max_tokens and at a stop word', async () => {
     const { chat } = newClient();
 
     const cut = await chat('What is tea?', { max_tokens: 3 });
@@ -170,7 +170,7 @@ describe('chat completions', () => {
     expect(await names({ parallel_tool_calls: false })).toEqual(['get_weather']);
   });
 
-  test('match a JSON schema', async () => {
+  test('chat completions match a JSON schema', async () => {
     const { chat } = newClient();
     const schema = {
       type: 'object',
@@ -198,7 +198,7 @@ describe('chat completions', () => {
     });
   });
 
-  test('return several choices and log probabilities', async () => {
+  test('chat completions return several choices and log probabilities', async () => {
     const { chat } = newClient();
 
     const response = await chat('Hi', { n: 2, logprobs: true, top_logprobs: 2, max_tokens: 1 });
@@ -211,7 +211,7 @@ describe('chat completions', () => {
     });
   });
 
-  test('start with reasoning for a reasoning model', async () => {
+  test('chat completions start with reasoning for a reasoning model', async () => {
     const { chat } = newClient();
 
     const response = await chat('Hi', { model: 'm-reasoning' });
@@ -222,7 +222,7 @@ describe('chat completions', () => {
     });
   });
 
-  test('are filtered, refused or blocked by a marker', async () => {
+  test('chat completions are filtered, refused or blocked by a marker', async () => {
     const { emulator, chat } = newClient();
 
     const filtered = await (await chat(`x ${markers.filter}`)).json();
@@ -243,7 +243,7 @@ describe('chat completions', () => {
 describe('streamed chat completions', () => {
   const stream = { stream: true };
 
-  test('come in chunks, with the usage by default and [DONE] at the end', async () => {
+  test('streamed chat completions come in chunks, with the usage by default and [DONE] at the end', async () => {
     const { chat } = newClient();
 
     const response = await chat('Hi', stream);
@@ -267,7 +267,7 @@ describe('streamed chat completions', () => {
     });
   });
 
-  test('omit the usage only on request', async () => {
+  test('streamed chat completions omit the usage only on request', async () => {
     const { emulator, chat } = newClient();
     const quiet = { ...stream, stream_options: { include_usage: false } };
 
@@ -319,7 +319,7 @@ describe('streamed chat completions', () => {
   });
 
   test.each(['reasoning_content', 'reasoning', 'think-tags'] as const)(
-    'have thoughts as %s',
+    'streamed chat completions have thoughts as %s',
     async (chatReasoning) => {
       const { chat } = newClient({ quirks: { chatReasoning } });
 
@@ -333,7 +333,7 @@ describe('streamed chat completions', () => {
     },
   );
 
-  test('follow the quirks', async () => {
+  test('streamed chat completions follow the quirks', async () => {
     const { chat } = newClient({
       quirks: {
         chatEmptyFirstChunk: true,
@@ -367,7 +367,7 @@ describe('streamed chat completions', () => {
     expect(chunks.at(-1).choices).toBeNull();
   });
 
-  test('are framed by the quirks', async () => {
+  test('streamed chat completions are framed by the quirks', async () => {
     const { emulator, chat } = newClient({
       quirks: { lineEnding: 'crlf', heartbeatEvery: 1000, streamChunkBytes: 7 },
     });
@@ -385,7 +385,7 @@ describe('streamed chat completions', () => {
     expect(await (await chat('x', stream)).text()).not.toContain('\n');
   });
 
-  test('arrive if JSON was requested, and the other way round', async () => {
+  test('streamed chat completions arrive if JSON was requested, and the other way round', async () => {
     const { emulator, chat } = newClient();
 
     emulator.quirks.chatMode = 'always-events';
@@ -432,17 +432,20 @@ describe('structured output', () => {
     { dialect: 'siliconflow', status: 400, words: /Json mode is not supported/ },
     { dialect: 'volcengine', status: 400, words: /`response_format.type` specified/ },
     { dialect: 'xai', status: 422, words: /parameter is unsupported at the moment/ },
-  ] as const)('is rejected with the message of $dialect', async ({ dialect, status, words }) => {
-    const { chat } = newClient({
-      models: [{ id: 'm-large', structuredOutput: 'none' }],
-      quirks: { structuredOutputError: dialect },
-    });
+  ] as const)(
+    'structured output is rejected with the message of $dialect',
+    async ({ dialect, status, words }) => {
+      const { chat } = newClient({
+        models: [{ id: 'm-large', structuredOutput: 'none' }],
+        quirks: { structuredOutputError: dialect },
+      });
 
-    const response = await chat('Oslo', { response_format: formats.json_schema });
+      const response = await chat('Oslo', { response_format: formats.json_schema });
 
-    expect(response.status).toBe(status);
-    expect(await response.text()).toMatch(words);
-  });
+      expect(response.status).toBe(status);
+      expect(await response.text()).toMatch(words);
+    },
+  );
 
   const inJSON = JSON.stringify(schema);
   const question = 'Where is Oslo?';
@@ -483,7 +486,7 @@ describe('structured output', () => {
   };
 
   test.each(Object.entries(prompts))(
-    'is fenced JSON if only the prompt has the schema, %s',
+    'structured output is fenced JSON if only the prompt has the schema, %s',
     async (_, messages) => {
       const { chat } = newClient();
 
@@ -494,7 +497,7 @@ describe('structured output', () => {
     },
   );
 
-  test('has the schema beside the type json_object', async () => {
+  test('structured output has the schema beside the type json_object', async () => {
     const { chat } = newClient();
 
     const response = await chat('Where is Oslo?', {
@@ -505,7 +508,7 @@ describe('structured output', () => {
     expect(choices[0].message.content).toBe('{"city":"Oslo"}');
   });
 
-  test('is JSON without a fence if the format requests JSON', async () => {
+  test('structured output is JSON without a fence if the format requests JSON', async () => {
     const { chat } = newClient();
     const messages = prompts['in the last prompt'];
 
@@ -516,7 +519,7 @@ describe('structured output', () => {
   });
 
   test.each(['{"type":"object"}', 'The schema {"city":"Oslo"}', 'The schema {"type":'])(
-    'is text if the prompt is %s',
+    'structured output is text if the prompt is %s',
     async (content) => {
       const { chat } = newClient();
 

@@ -72,7 +72,7 @@ const foreignPixel = (x: number, y: number): number[] =>
   [x * 37 + y * 91, x * x * 3 + y * 5, x * y * 7, 255 - x * 20].map((value) => value & 255);
 
 describe('PNG', () => {
-  test('of any image is decoded unchanged', async () => {
+  test('a PNG of any image is decoded unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 9 }),
@@ -95,7 +95,7 @@ describe('PNG', () => {
     { name: 'colour', type: 2, depth: 3, channels: [0, 1, 2, 255] },
     { name: 'grey with opacity', type: 4, depth: 2, channels: [0, 0, 0, 1] },
     { name: 'colour with opacity', type: 6, depth: 4, channels: [0, 1, 2, 3] },
-  ] as const)('with $name and every filter is read', async ({ type, depth, channels }) => {
+  ] as const)('a PNG with $name and every filter is read', async ({ type, depth, channels }) => {
     const [width, height] = [7, 10];
     const rows = filteredRows(width, height, depth, [0, 1, 2, 3, 4]);
 
@@ -109,7 +109,7 @@ describe('PNG', () => {
     expect([...(decoded?.data ?? [])]).toEqual(expected);
   });
 
-  test('with a palette is read', async () => {
+  test('a PNG with a palette is read', async () => {
     const palette = Buffer.from([10, 20, 30, 40, 50, 60]);
 
     const decoded = await decodePng(
@@ -119,7 +119,7 @@ describe('PNG', () => {
     expect([...(decoded?.data ?? [])]).toEqual([40, 50, 60, 255, 10, 20, 30, 7]);
   });
 
-  test('of another encoder is read', async () => {
+  test('a PNG of another encoder is read', async () => {
     const decoded = await decodePng(Buffer.from(foreignPng, 'base64'));
 
     const expected = Array.from({ length: 144 }, (_, at) =>
@@ -128,13 +128,13 @@ describe('PNG', () => {
     expect([...(decoded?.data ?? [])]).toEqual(expected.flat());
   });
 
-  test('is distinguished from other files', async () => {
+  test('a PNG is distinguished from other files', async () => {
     expect(await decodePng(new Uint8Array([1, 2, 3]))).toBeUndefined();
   });
 });
 
 describe('audio', () => {
-  test('of any text has its duration and title', () => {
+  test('audio of any text has its duration and title', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 60, unit: 'grapheme' }), (text) => {
         fc.pre(text.trim() !== '' && !text.includes('\0'));
@@ -152,7 +152,7 @@ describe('audio', () => {
     );
   });
 
-  test('of any bytes is read without an error', () => {
+  test('audio of any bytes is read without an error', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         for (const start of ['', 'ID3', 'RIFF....WAVEfmt ']) {
@@ -164,7 +164,7 @@ describe('audio', () => {
 });
 
 describe('tokens', () => {
-  test('of any text decode to the text', () => {
+  test('tokens of any text decode to the text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(splitTokens(text).join('')).toBe(text);
@@ -175,7 +175,7 @@ describe('tokens', () => {
 });
 
 describe('chunks of a body', () => {
-  test('of any size contain the same bytes', async () => {
+  test('chunks of a body of any size contain the same bytes', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.uint8Array({ maxLength: 20 })),

@@ -168,7 +168,7 @@ const differences: readonly Difference[] = [
 const limited = (value: unknown, expected: unknown): unknown =>
   Array.isArray(value) && Array.isArray(expected) ? value.slice(0, expected.length) : value;
 
-describe('the editions of new-api differ in', () => {
+describe('differences between the editions of new-api', () => {
   test.each(differences)('%s', async (_, read, first, second) => {
     expect(limited(await read('2025'), first)).toEqual(first);
     expect(limited(await read('2026'), second)).toEqual(second);

@@ -126,7 +126,7 @@ describe('an emulator', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('is empty after a reset', async () => {
+  test('an emulator is empty after a reset', async () => {
     const { emulator, post, ask } = newClient({ quirks: { lineEnding: 'crlf' } });
     await ask('/v1/videos', { model: 'm-video', prompt: 'a cat' });
     emulator.quirks.lineEnding = 'cr';
@@ -140,7 +140,7 @@ describe('an emulator', () => {
     expect((await post('/v1/embeddings', embedding)).status).toBe(200);
   });
 
-  test('has a clock that can be stopped, advanced and accelerated', () => {
+  test('an emulator has a clock that can be stopped, advanced and accelerated', () => {
     const { clock } = createEmulator();
 
     clock.hold();
@@ -169,7 +169,7 @@ describe('an emulator', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('can be inspected and controlled over HTTP', async () => {
+  test('an emulator can be inspected and controlled over HTTP', async () => {
     const { emulator, post, get, ask } = newClient();
     const fault = { type: 'html', status: 502 };
 
@@ -210,7 +210,7 @@ describe('its HTTP control', () => {
     { origin: 'http://localhost:5173', status: 200, isReadable: true },
     { origin: 'http://emulator.test', status: 200, isReadable: true },
   ])(
-    'from a page of $origin: $status, readable: $isReadable',
+    'a page of $origin receives $status from the HTTP control, readable: $isReadable',
     async ({ origin, status, isReadable }) => {
       const { emulator, get } = newClient();
       const url = `${emulator.baseURL}/__emulator/reset`;
@@ -455,7 +455,7 @@ describe('bodies', () => {
 describe('models', () => {
   const models: EmulatorModel[] = [{ id: 'mine', supported_endpoint_types: ['openai'] }];
 
-  test('are listed with their operations', async () => {
+  test('models are listed with their operations', async () => {
     const { get } = newClient({ models });
 
     expect(await (await get('/v1/models')).json()).toEqual({
@@ -473,13 +473,13 @@ describe('models', () => {
     });
   });
 
-  test('that are not listed are rejected if the list is set', async () => {
+  test('models that are not listed are rejected if the list is set', async () => {
     const { post } = newClient({ models });
 
     expect((await post('/v1/embeddings', embedding)).status).toBe(503);
   });
 
-  test('are listed in the other formats too', async () => {
+  test('models are listed in the other formats too', async () => {
     const { emulator, get } = newClient({ models });
     const list = async (): Promise<unknown> => (await get('/v1/models')).json();
 
@@ -491,7 +491,7 @@ describe('models', () => {
     expect(await list()).toEqual({ success: false, message: 'get user group failed' });
   });
 
-  test('can be retrieved', async () => {
+  test('models can be retrieved', async () => {
     const { get } = newClient({ models });
 
     const [found, missing] = [await get('/v1/models/mine'), await get('/v1/models/other')];

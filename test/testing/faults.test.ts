@@ -74,7 +74,7 @@ describe('a fault', () => {
     expect(statuses).toEqual([200, 200, 200, 429, 429, 200]);
   });
 
-  test('can be removed', async () => {
+  test('a fault can be removed', async () => {
     const { emulator, post } = newClient();
     const first = emulator.fail({ fault: { type: 'html', status: 502 }, times: Infinity });
 
@@ -124,7 +124,7 @@ describe('a lost connection', () => {
     await expect.poll(() => emulator.requests[0]?.disconnected).toBe(true);
   });
 
-  test('only delays', async () => {
+  test('a slow response is only delayed', async () => {
     vi.useFakeTimers();
     const { emulator, post } = newClient();
     emulator.fail({ fault: { type: 'slow', milliseconds: 60_000 } });
@@ -151,7 +151,7 @@ describe('another response', () => {
     ['google-array', [{ error: { code: 503, message: 'No.', status: 'UNAVAILABLE' } }]],
     ['anthropic', { type: 'error', error: { type: 'upstream_error', message: 'No.' } }],
     ['string', { error: 'No.' }],
-  ] as const)('is an error in the shape "%s"', async (envelope, expected) => {
+  ] as const)('another response is an error in the shape "%s"', async (envelope, expected) => {
     const { response, emulator } = await faulty({
       type: 'error',
       status: 503,
@@ -173,7 +173,7 @@ describe('another response', () => {
     expect(await response.json()).toMatchObject({ error: { message, type: 'new_api_error' } });
   });
 
-  test('can be an error labelled as a stream', async () => {
+  test('another response can be an error labelled as a stream', async () => {
     const { response } = await faulty({
       type: 'error',
       status: 429,
@@ -185,7 +185,7 @@ describe('another response', () => {
     expect(await response.json()).toMatchObject({ error: { code: null } });
   });
 
-  test('can follow the charge', async () => {
+  test('another response can follow the charge', async () => {
     const { emulator, post } = newClient();
     emulator.fail({
       operation: 'videos.create',
@@ -200,14 +200,14 @@ describe('another response', () => {
     expect(emulator.videos.list).toHaveLength(1);
   });
 
-  test.each([200, 502, 524])('can be an HTML page with %d', async (status) => {
+  test.each([200, 502, 524])('another response can be an HTML page with %d', async (status) => {
     const { response } = await faulty({ type: 'html', status });
 
     expect(response.status).toBe(status);
     expect(await response.text()).toMatch(/^<!doctype html>/);
   });
 
-  test('can be a status without a body, or with Retry-After', async () => {
+  test('another response can be a status without a body, or with Retry-After', async () => {
     const { response: bare } = await faulty({ type: 'bare', status: 429 });
     const { response: limited } = await faulty({ type: 'rate-limit', retryAfter: 7 });
 
@@ -219,7 +219,7 @@ describe('another response', () => {
     expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '7']);
   });
 
-  test('can be a redirect to another origin', async () => {
+  test('another response can be a redirect to another origin', async () => {
     const { emulator, post } = newClient();
     emulator.fail({ fault: { type: 'redirect' }, times: 3 });
 
@@ -340,19 +340,22 @@ describe('a rejection of the vendor', () => {
 });
 
 describe('a broken body', () => {
-  test.each(['reset', 'end'] as const)('is truncated after some bytes by a %s', async (how) => {
-    const { emulator, response } = await faulty({ type: 'cut', bytes: 10, how });
+  test.each(['reset', 'end'] as const)(
+    'a broken body is truncated after some bytes by a %s',
+    async (how) => {
+      const { emulator, response } = await faulty({ type: 'cut', bytes: 10, how });
 
-    let text = '';
-    const read = async (): Promise<void> => {
-      for await (const piece of response.body ?? []) text += new TextDecoder().decode(piece);
-    };
+      let text = '';
+      const read = async (): Promise<void> => {
+        for await (const piece of response.body ?? []) text += new TextDecoder().decode(piece);
+      };
 
-    if (how === 'reset') await expect(read()).rejects.toMatchObject({ message: 'terminated' });
-    else await read();
-    expect(text).toBe('{"object":');
-    expect(emulator.charges).toHaveLength(1);
-  });
+      if (how === 'reset') await expect(read()).rejects.toMatchObject({ message: 'terminated' });
+      else await read();
+      expect(text).toBe('{"object":');
+      expect(emulator.charges).toHaveLength(1);
+    },
+  );
 
   test('stalls after some bytes until the caller aborts', async () => {
     const { emulator, post } = newClient();
@@ -370,7 +373,7 @@ describe('a broken body', () => {
     expect(emulator.requests[0]?.disconnected).toBe(true);
   });
 
-  test('is slow', async () => {
+  test('a broken body is slow', async () => {
     vi.useFakeTimers();
     const { emulator, post } = newClient();
     emulator.fail({ fault: { type: 'drip', milliseconds: 10, bytes: 100 } });
@@ -399,7 +402,7 @@ describe('a broken body', () => {
       body: { model: 'm', messages: [{ role: 'user' }] },
       expected: '"choices":[]',
     },
-  ])('of $path is empty', async ({ path, body, expected }) => {
+  ])('the body of $path is empty', async ({ path, body, expected }) => {
     const { emulator, post } = newClient();
     emulator.fail({ fault: { type: 'empty' } });
 
@@ -413,7 +416,7 @@ describe('a broken body', () => {
 });
 
 describe('a broken stream', () => {
-  test('is truncated after some events', async () => {
+  test('a broken stream is truncated after some events', async () => {
     const { text, error } = await streamed({ type: 'cut-events', after: 2 });
 
     expect(eventsIn(text)).toBe(2);
@@ -429,7 +432,7 @@ describe('a broken stream', () => {
     expect(text).toContain('{"content":"large"}');
   });
 
-  test('has only its usage and its end', async () => {
+  test('a broken stream has only its usage and its end', async () => {
     const { emulator, chat } = newClient();
     emulator.fail({ fault: { type: 'empty' } });
 
@@ -466,7 +469,7 @@ describe('a broken stream', () => {
     expect(rest.replace(/"usage":\{.*\}/, '"usage":{}}')).toBe(end);
   });
 
-  test('has an event that is not JSON', async () => {
+  test('a broken stream has an event that is not JSON', async () => {
     const { text } = await streamed({ type: 'garbled-event', after: 1 });
 
     expect(text.split('\n\n')[1]).toBe('data: {"id": "chatcmpl-');
@@ -538,7 +541,7 @@ describe('a fault of a video task', () => {
     expect((await get(`/v1/videos/${id}/content`)).status).toBe(404);
   });
 
-  test('can use another status', async () => {
+  test('a fault of a video task can use another status', async () => {
     const { emulator, post, get } = newClient();
     const { id } = await (await post('/v1/videos', { model: 'm-video', prompt: 'a cat' })).json();
     emulator.fail({ fault: { type: 'status-word', word: 'Warming up' }, times: 2 });
@@ -572,14 +575,14 @@ describe('an impossible fault', () => {
     ['fault.type', {}],
     ['operation', { fault, operation: 'video.create' }],
     ['operation', { fault, operation: ['videos.create', 'nope'] }],
-  ])('is rejected by its %s: %j', (field, rule) => {
+  ])('an impossible fault is rejected by its %s: %j', (field, rule) => {
     expect(() => emulator.fail(untyped<FaultRule>(rule))).toThrow(
       expect.objectContaining({ field, message: expect.stringContaining('use one of') }),
     );
     expect(emulator.faults).toEqual([]);
   });
 
-  test('is rejected as a quirk or a prepared response too', () => {
+  test('an impossible fault is rejected as a quirk or a prepared response too', () => {
     const quirks = untyped<Quirks>({ chatFinnish: true });
 
     expect(() => createEmulator({ quirks })).toThrow(/^quirks: "chatFinnish" is not known/);

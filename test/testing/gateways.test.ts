@@ -135,7 +135,7 @@ describe('an emulator of LiteLLM', () => {
     expect(await other.text()).not.toContain('"cost"');
   });
 
-  test('has the charge in its log, after the delay of the log', async () => {
+  test('an emulator of LiteLLM has the charge in its log, after the delay of the log', async () => {
     const { get, post, emulator } = newClient({ gateway, quirks: { usageLogDelay: 5_000 } });
     emulator.clock.hold();
     const { headers } = await post(path, chat);
@@ -197,7 +197,7 @@ describe('an emulator of LiteLLM', () => {
     });
   });
 
-  test('has no routes of other gateways', async () => {
+  test('an emulator of LiteLLM has no routes of other gateways', async () => {
     const { get, post } = newClient({ gateway });
 
     expect((await get('/api/pricing')).status).toBe(404);

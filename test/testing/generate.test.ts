@@ -155,7 +155,7 @@ describe('streamGenerateContent', () => {
     });
   });
 
-  test('is also what generateContent does with alt=sse', async () => {
+  test('streamGenerateContent is also what generateContent does with alt=sse', async () => {
     const { post } = newClient();
 
     const response = await post('/v1beta/models/m-flash:generateContent?alt=sse', { contents });
@@ -163,7 +163,7 @@ describe('streamGenerateContent', () => {
     expect(response.headers.get('content-type')).toBe('text/event-stream');
   });
 
-  test('has the keys, usage and end of the quirks', async () => {
+  test('streamGenerateContent has the keys, usage and end of the quirks', async () => {
     const quirks = {
       generateKeys: 'snake',
       generateUsage: 'last-chunk',

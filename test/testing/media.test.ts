@@ -76,7 +76,7 @@ const similarity = (a: number[] = [], b: number[] = []): number =>
   a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0);
 
 describe('embeddings', () => {
-  test('are closer for sentences that share words', async () => {
+  test('embeddings are closer for sentences that share words', async () => {
     const [tea, coffee, engine] = await embed([
       'A cup of tea in the morning',
       'Two cups of green tea this morning',
@@ -88,13 +88,13 @@ describe('embeddings', () => {
     expect(Math.abs(similarity(tea, engine))).toBeLessThan(0.2);
   });
 
-  test('have the requested dimensions', async () => {
+  test('embeddings have the requested dimensions', async () => {
     const [vector] = await embed('tea', { dimensions: 7 });
 
     expect(vector).toHaveLength(7);
   });
 
-  test('are base64 of little-endian floats on request', async () => {
+  test('embeddings are base64 of little-endian floats on request', async () => {
     const client = newClient();
     const fields = { model: 'm-embedding', input: 'tea', encoding_format: 'base64' };
 
@@ -109,17 +109,17 @@ describe('embeddings', () => {
   test.each([
     [[1, 2, 3], 1],
     [[[1, 2], [3]], 2],
-  ])('accept the tokens %j', async (input, count) => {
+  ])('embeddings accept the tokens %j', async (input, count) => {
     expect(await embed(input)).toHaveLength(count);
   });
 
-  test.each([undefined, [[]], [1.5], [{}]])('reject the input %j', async (input) => {
+  test.each([undefined, [[]], [1.5], [{}]])('embeddings reject the input %j', async (input) => {
     const { post } = newClient();
 
     expect((await post('/v1/embeddings', { model: 'm-embedding', input })).status).toBe(400);
   });
 
-  test('are the same on the engine path of old builds', async () => {
+  test('embeddings are the same on the engine path of old builds', async () => {
     const { emulator, ask, post } = newClient();
     const engine = '/v1/engines/m-embedding/embeddings';
 
@@ -131,7 +131,7 @@ describe('embeddings', () => {
 });
 
 describe('images', () => {
-  test('are PNG files of the requested size at a URL without a key', async () => {
+  test('images are PNG files of the requested size at a URL without a key', async () => {
     const { emulator, post } = newClient();
 
     const response = await post('/v1/images/generations', { ...generation, prompt: 'a cat', n: 2 });
@@ -149,7 +149,7 @@ describe('images', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('differ by prompt, and have the colours of the prompt', async () => {
+  test('images differ by prompt, and have the colours of the prompt', async () => {
     const { post } = newClient();
     const image = async (prompt: string): Promise<string> => {
       const fields = { ...generation, prompt, response_format: 'b64_json' };
@@ -166,7 +166,7 @@ describe('images', () => {
     expect([...pixels.keys()].filter((at) => at % 4 === 0 && isRed(at)).length).toBeGreaterThan(20);
   });
 
-  test('have all fields, are data URLs or missing, by the quirks', async () => {
+  test('images have all fields, are data URLs or missing, by the quirks', async () => {
     const { emulator, post } = newClient({
       quirks: { imageKeys: 'all', imageFormat: 'data-url', imagesFiltered: 1 },
     });
@@ -182,7 +182,7 @@ describe('images', () => {
     expect(await refused.json()).toMatchObject({ error: { code: 'unknown_parameter' } });
   });
 
-  test('are streamed on request', async () => {
+  test('images are streamed on request', async () => {
     const { post } = newClient({ quirks: { imageStream: 'partial' } });
     const fields = { ...generation, prompt: 'x', stream: true, partial_images: 1 };
 
@@ -194,17 +194,20 @@ describe('images', () => {
     ]);
   });
 
-  test.each([{ size: '64×48' }, { size: 'big' }, { n: '2' }])('reject %j', async (fields) => {
-    const { post } = newClient();
+  test.each([{ size: '64×48' }, { size: 'big' }, { n: '2' }])(
+    'images reject %j',
+    async (fields) => {
+      const { post } = newClient();
 
-    const response = await post('/v1/images/generations', {
-      ...generation,
-      prompt: 'x',
-      ...fields,
-    });
+      const response = await post('/v1/images/generations', {
+        ...generation,
+        prompt: 'x',
+        ...fields,
+      });
 
-    expect(response.status).toBe(400);
-  });
+      expect(response.status).toBe(400);
+    },
+  );
 });
 
 const solid = (value: number, opacity: (column: number) => number) =>
@@ -223,7 +226,7 @@ const edited = async (fields: object | FormData): Promise<Uint8Array> => {
 };
 
 describe('image edits', () => {
-  test('change only the area of the mask', async () => {
+  test('image edits change only the area of the mask', async () => {
     const form = new FormData();
     form.set('model', 'm-image');
     form.set('prompt', 'a cat');
@@ -239,7 +242,7 @@ describe('image edits', () => {
     expect([...pixels.subarray(0, 4)]).not.toEqual([7, 7, 7, 255]);
   });
 
-  test('accept JSON with a data URL, in each known format', async () => {
+  test('image edits accept JSON with a data URL, in each known format', async () => {
     const url = `data:image/png;base64,${btoa(String.fromCharCode(...(await solid(7, () => 255))))}`;
     const fields = { model: 'm-image', prompt: 'a cat', response_format: 'b64_json' };
 
@@ -254,7 +257,7 @@ describe('image edits', () => {
     expect(new Set(results.map((pixels) => pixels.join(','))).size).toBe(1);
   });
 
-  test('require an image in a form', async () => {
+  test('image edits require an image in a form', async () => {
     const { emulator, post } = newClient();
     const form = new FormData();
     form.set('model', 'm-image');
@@ -267,7 +270,7 @@ describe('image edits', () => {
     expect(emulator.charges).toEqual([]);
   });
 
-  test('reject a list in a form that has one value', async () => {
+  test('image edits reject a list in a form that has one value', async () => {
     const { post } = newClient();
     const form = new FormData();
     form.set('model', 'm-image');
@@ -437,7 +440,7 @@ describe('speech and translation', () => {
 });
 
 describe('the content of a video', () => {
-  test('is an MP4 with H.264 of the requested size and duration', async () => {
+  test('the content of a video is an MP4 with H.264 of the requested size and duration', async () => {
     const { post, get } = newClient({ videoDuration: 0 });
     const order = { model: 'm-video', prompt: 'a cat', seconds: '5.5', size: '320x180' };
 

@@ -87,7 +87,7 @@ describe('emulator.respondOnce() with a model response', () => {
     expect(chunks.map(({ text }) => text ?? '').join('')).toBe('Paris, of course');
   });
 
-  test('can be combined with a fault', async () => {
+  test('emulator.respondOnce() with a model response can be combined with a fault', async () => {
     const { client, emulator } = emulated();
     emulator.respondOnce('chat.completions.create', { text: 'Paris is the capital.' });
     emulator.fail({

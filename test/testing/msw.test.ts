@@ -18,7 +18,7 @@ afterEach(() => {
 afterAll(() => server.close());
 
 describe('msw handlers', () => {
-  test('cover every endpoint and account route, files and other paths', () => {
+  test('msw handlers cover every endpoint and account route, files and other paths', () => {
     const ofAccount = 8;
     const count = Object.keys(endpoints).length + ofAccount;
 
@@ -26,19 +26,22 @@ describe('msw handlers', () => {
     expect(gatewayHandlers({ baseURL: address })).toHaveLength(count + 2);
   });
 
-  test('are created for each call, so that no state is shared', () => {
+  test('msw handlers are created for each call, so that no state is shared', () => {
     expect(gatewayHandlers()[0]).not.toBe(gatewayHandlers()[0]);
   });
 
-  test.each(Object.entries(endpoints))('respond to %s', async (operation, { method, path }) => {
-    const filled = path.replace('{vendor_prefix}', 'kling').replaceAll(/\{\w+\}/g, 'm-flash');
+  test.each(Object.entries(endpoints))(
+    'msw handlers respond to %s',
+    async (operation, { method, path }) => {
+      const filled = path.replace('{vendor_prefix}', 'kling').replaceAll(/\{\w+\}/g, 'm-flash');
 
-    await fetch(address + filled, { method });
+      await fetch(address + filled, { method });
 
-    expect(emulator.requests).toMatchObject([{ operation }]);
-  });
+      expect(emulator.requests).toMatchObject([{ operation }]);
+    },
+  );
 
-  test('respond from the emulator, with its charges', async () => {
+  test('msw handlers respond from the emulator, with its charges', async () => {
     const response = await chat('Hi');
     const streamed = await chat('Hi', { stream: true });
 
@@ -47,7 +50,7 @@ describe('msw handlers', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('serve the files of responses', async () => {
+  test('msw handlers serve the files of responses', async () => {
     const order = { model: 'm-image', prompt: 'x', size: '16x16' };
     const addresses: string[] = [];
     for (const fileOrigin of ['same', 'other'] as const) {
@@ -63,7 +66,7 @@ describe('msw handlers', () => {
     ]);
   });
 
-  test('accept uploads', async () => {
+  test('msw handlers accept uploads', async () => {
     const form = new FormData();
     form.set('model', 'm-translation');
     form.set('file', new File(['OggS'], 'talk.ogg'));
@@ -73,7 +76,7 @@ describe('msw handlers', () => {
     expect(await response.json()).toMatchObject({ text: expect.stringContaining('talk.ogg') });
   });
 
-  test('lose the connection with a fault', async () => {
+  test('msw handlers lose the connection with a fault', async () => {
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' } });
     await expect(chat('Hi')).rejects.toThrow(TypeError);
 
@@ -84,12 +87,12 @@ describe('msw handlers', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('respond to unknown paths like the gateway', async () => {
+  test('msw handlers respond to unknown paths like the gateway', async () => {
     expect((await get('/v1/nothing')).status).toBe(404);
     expect((await get('/nothing')).headers.get('content-type')).toMatch('text/html');
   });
 
-  test('respond for any host without a base URL', async () => {
+  test('msw handlers respond for any host without a base URL', async () => {
     const anywhere = createEmulator();
     server.use(...gatewayHandlers({ emulator: anywhere }));
 

@@ -95,7 +95,7 @@ describe('an emulator of OpenRouter', () => {
     expect(body).toMatchObject({ data: [{ id: 'm-video' }] });
   });
 
-  test('is one of the known kinds', () => {
+  test('an emulator of OpenRouter is one of the known kinds', () => {
     expect(createMisspelled).toThrow(InvalidInputError);
     expect(createMisspelled).toThrow(
       'gateway: must be one of "new-api", "openrouter", "litellm", "openai", not "openruter".',

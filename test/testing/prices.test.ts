@@ -16,13 +16,16 @@ function readNamedModels(): readonly string[] {
 }
 
 describe('the price list of the emulator', () => {
-  test.each(readNamedModels())('has a price for %s in the documentation', async (model) => {
-    const { client } = emulated();
+  test.each(readNamedModels())(
+    'the price list of the emulator has a price for %s in the documentation',
+    async (model) => {
+      const { client } = emulated();
 
-    const { models } = await client.account.prices();
+      const { models } = await client.account.prices();
 
-    expect(models).toContainEqual(expect.objectContaining({ model }));
-  });
+      expect(models).toContainEqual(expect.objectContaining({ model }));
+    },
+  );
 
   test('matches the charge of each kind of call', async () => {
     const { client, emulator } = emulated();

@@ -125,7 +125,7 @@ describe('the connection', () => {
     ['before-body', 0],
     ['before-charge', 0],
     ['after-charge', 1],
-  ] as const)('is reset %s', async (when, charges) => {
+  ] as const)('the connection is reset %s', async (when, charges) => {
     emulator.fail({ fault: { type: 'reset', when } });
 
     const { received, error } = await exchange(rawPost('/v1/embeddings', embedding));
@@ -135,7 +135,7 @@ describe('the connection', () => {
     expect(emulator.charges).toHaveLength(charges);
   });
 
-  test('is reset after exactly the bytes of a cut', async () => {
+  test('the connection is reset after exactly the bytes of a cut', async () => {
     emulator.fail({ fault: { type: 'cut', bytes: 20 } });
 
     const { received, error } = await exchange(rawPost('/v1/embeddings', embedding));
@@ -165,7 +165,7 @@ describe('the connection', () => {
     expect(await response.text()).toBe('{"object":');
   });
 
-  test('is cut in the middle of a stream', async () => {
+  test('the connection is cut in the middle of a stream', async () => {
     emulator.fail({ fault: { type: 'cut-events', after: 2 } });
 
     const response = await client.chat('Hi', { stream: true });
@@ -191,7 +191,7 @@ describe('the connection', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('is not reported as lost if the whole response was read', async () => {
+  test('the connection is not reported as lost if the whole response was read', async () => {
     const response = await client.chat('Hi', { stream: true });
     await response.text();
     await server.close();

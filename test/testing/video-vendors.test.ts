@@ -270,7 +270,7 @@ describe('a vendor that fails a poll of the gateway', () => {
     expect(emulator.charges).toMatchObject([{ refundedAt: expect.any(Number) }]);
   });
 
-  test('behind another gateway: unknown forever, while the vendor route has FAILURE', async () => {
+  test('a failed poll behind another gateway is unknown forever, while the vendor route has FAILURE', async () => {
     const quirks = { videoPollError: 'unknown' } as const;
     const { emulator, status, vendor } = await submittedTo('m-video', prompt, { quirks });
 
@@ -350,7 +350,7 @@ describe('the limit of downloads', () => {
     expect((await download()).status).toBe(200);
   });
 
-  test('can be set or removed', async () => {
+  test('the limit of downloads can be set or removed', async () => {
     for (const [contentLimit, status] of [
       [1, 429],
       [0, 404],
@@ -451,7 +451,7 @@ describe('an error inside a 200', () => {
     expect(emulator.charges).toHaveLength(charges);
   });
 
-  test('of a submission is in the task envelope, has no id, and is free', async () => {
+  test('an error of a submission inside a 200 is in the task envelope, has no id, and is free', async () => {
     const { emulator, ask } = newClient();
     emulator.fail({ fault: typed });
 
@@ -462,7 +462,7 @@ describe('an error inside a 200', () => {
     expect(emulator.videos.list).toEqual([]);
   });
 
-  test('of streams shows only usage, charged, or nothing at all, free', async () => {
+  test('an error of streams inside a 200 shows only usage, charged, or nothing at all, free', async () => {
     const { emulator, post } = newClient();
     emulator.fail({ fault: typed, times: 2 });
 

@@ -117,7 +117,7 @@ describe('submitting a video', () => {
     ['video_id', ['video_id']],
     ['data.task_id', ['data', 'task_id']],
     ['data.id', ['data', 'id']],
-  ] as const)('can have the id only in %s', async (videoId, path) => {
+  ] as const)('a submitted video can have the id only in %s', async (videoId, path) => {
     const { emulator, post } = newClient({ quirks: { videoId, videoSubmitStatus: 201 } });
 
     const response = await post('/v1/videos', order);
@@ -149,7 +149,7 @@ describe('the status of a video', () => {
     ]);
   });
 
-  test('has the URL of the result once it is completed', async () => {
+  test('the status of a video has the URL of the result once it is completed', async () => {
     const { emulator, id, status } = await submitted();
 
     emulator.videos.complete(id);
@@ -181,7 +181,7 @@ describe('the status of a video', () => {
     ]);
   });
 
-  test('of an unknown task is a 400', async () => {
+  test('the status of an unknown task is a 400', async () => {
     const { get } = newClient();
 
     const response = await get('/v1/videos/task_x');
@@ -194,7 +194,7 @@ describe('the status of a video', () => {
     });
   });
 
-  test('can have another id', async () => {
+  test('the status of a video can have another id', async () => {
     const { id, status } = await submitted({ quirks: { videoForeignId: true } });
 
     const task = await status();
@@ -203,7 +203,7 @@ describe('the status of a video', () => {
     expect(task['task_id']).not.toBe(id);
   });
 
-  test('is reported in the values, fields and units of the quirks', async () => {
+  test('the status of a video is reported in the values, fields and units of the quirks', async () => {
     const { emulator, id, status } = await submitted({
       quirks: {
         videoStatuses: { completed: 'SUCCEED' },
@@ -236,14 +236,17 @@ describe('the status of a video', () => {
     ['null', { error: null }],
     ['numeric-code', { error: { message: 'No.', code: 1301 } }],
     ['missing', {}],
-  ] as const)('has the failure reason as %s', async (videoError, expected) => {
-    const { emulator, id, status } = await submitted({ quirks: { videoError } });
-    emulator.videos.fail(id, 'No.');
+  ] as const)(
+    'the status of a video has the failure reason as %s',
+    async (videoError, expected) => {
+      const { emulator, id, status } = await submitted({ quirks: { videoError } });
+      emulator.videos.fail(id, 'No.');
 
-    const { error, fail_reason } = await status();
+      const { error, fail_reason } = await status();
 
-    expect(JSON.parse(JSON.stringify({ error, fail_reason }))).toEqual(expected);
-  });
+      expect(JSON.parse(JSON.stringify({ error, fail_reason }))).toEqual(expected);
+    },
+  );
 });
 
 describe("the status on the vendor's route", () => {
@@ -258,14 +261,17 @@ describe("the status on the vendor's route", () => {
     ],
     ['null', { code: 'success', data: null }],
     ['video', { object: 'video', status: 'completed' }],
-  ] as const)('has the format "%s"', async (vendorBody, expected) => {
-    const { emulator, id, vendor } = await submitted({ quirks: { vendorBody } });
-    emulator.videos.complete(id);
+  ] as const)(
+    'the status on the vendor\'s route has the format "%s"',
+    async (vendorBody, expected) => {
+      const { emulator, id, vendor } = await submitted({ quirks: { vendorBody } });
+      emulator.videos.complete(id);
 
-    expect(await vendor()).toMatchObject(expected);
-  });
+      expect(await vendor()).toMatchObject(expected);
+    },
+  );
 
-  test('has the failure reason in the URL field', async () => {
+  test("the status on the vendor's route has the failure reason in the URL field", async () => {
     const { emulator, id, vendor } = await submitted();
     emulator.videos.fail(id, 'Refused.');
 
@@ -274,7 +280,7 @@ describe("the status on the vendor's route", () => {
     });
   });
 
-  test('has the prefix of the options', async () => {
+  test("the status on the vendor's route has the prefix of the options", async () => {
     const { get } = newClient({ vendorPrefix: 'other' });
 
     expect((await get('/other/v1/videos/text2video/x')).status).toBe(400);
@@ -283,7 +289,7 @@ describe("the status on the vendor's route", () => {
 });
 
 describe('the content of a video', () => {
-  test('is rejected before the task is completed, after it expired, and without a task', async () => {
+  test('the content of a video is rejected before the task is completed, after it expired, and without a task', async () => {
     const { emulator, id, get } = await submitted();
     const content = async (task: string): Promise<[number, unknown]> => {
       const response = await get(`/v1/videos/${task}/content`);
@@ -338,7 +344,7 @@ describe('the content of a video', () => {
 });
 
 describe('a remix', () => {
-  test('is a new task of the same model and a new charge', async () => {
+  test('a remix is a new task of the same model and a new charge', async () => {
     const { emulator, id, post } = await submitted({}, { ...order, seconds: '8' });
 
     const task = await (await post(`/v1/videos/${id}/remix`, { prompt: 'a dog' })).json();

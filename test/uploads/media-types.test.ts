@@ -54,14 +54,14 @@ describe('the type image/jpg is sent as image/jpeg', () => {
           prompt: { text: 'Snow', images: [url, image] },
         }),
     ],
-  ])('in %s', async (_, call) => {
+  ])('the type image/jpg is sent as image/jpeg in %s', async (_, call) => {
     const body = await bodyOf(call);
 
     expect(body).toContain('image/jpeg');
     expect(body).not.toContain('image/jpg');
   });
 
-  test('but text that mentions it is unchanged', async () => {
+  test('text that mentions image/jpg is unchanged', async () => {
     const text = 'What is data:image/jpg;base64? {"mime_type":"image/jpg"}';
 
     const body = await bodyOf(({ chat }) => misuse(chat.completions, 'create', message(text)));

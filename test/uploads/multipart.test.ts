@@ -106,7 +106,7 @@ describe('formBody() with text', () => {
     expect((await readForm(form)).slice(0, -1)).toEqual(expected);
   });
 
-  test('has a random boundary in its content type', async () => {
+  test('formBody() with text has a random boundary in its content type', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.5);
     vi.spyOn(Date, 'now').mockReturnValue(1);
     // As in a page without TLS.
@@ -163,7 +163,7 @@ describe('formBody() with files in memory', () => {
     expect(form.replayable).toBe(true);
   });
 
-  test('can be sent twice', async () => {
+  test('formBody() with files in memory can be sent twice', async () => {
     const form = await encodeForm([['image', png, 'image']]);
 
     const bytes = () => new Response(form.body).bytes();
@@ -213,7 +213,7 @@ describe('formBody() with files in memory', () => {
 });
 
 describe('formBody() with streams', () => {
-  test('has an unpredictable boundary', async () => {
+  test('formBody() with streams has an unpredictable boundary', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.5);
 
     const first = await encodeForm([['file', chunks('x')]]);
@@ -253,7 +253,7 @@ describe('formBody() with streams', () => {
     { name: 'up to an end', range: { end: 9 }, length: 10 },
     { name: 'up to an end, beyond what is looked at first', range: { end: 149 }, length: 150 },
     { name: 'an end behind the end of the file', range: { start: 190, end: 5000 }, length: 10 },
-  ])('has the length of an fs stream: $name', async ({ range, length }) => {
+  ])('formBody() with streams has the length of an fs stream: $name', async ({ range, length }) => {
     const form = await encodeForm([['file', createReadStream(join(folder, 'digits'), range)]]);
 
     expect(form.headers['content-length']).toBeDefined();
@@ -261,7 +261,7 @@ describe('formBody() with streams', () => {
     expect(part?.content).toHaveLength(length);
   });
 
-  test('has the length of a stream that provides it', async () => {
+  test('formBody() with streams has the length of a stream that provides it', async () => {
     const file = toStreamingFile(chunks('a'.repeat(50), 'b'.repeat(50)), 'a.txt', { size: 100 });
 
     const form = await encodeForm([
@@ -273,7 +273,7 @@ describe('formBody() with streams', () => {
     expect(await readRaw(form)).toHaveLength(2);
   });
 
-  test('has no length if one part has none', async () => {
+  test('formBody() with streams has no length if one part has none', async () => {
     const long = 'a'.repeat(100);
 
     const form = await encodeForm([
@@ -526,7 +526,7 @@ describe('formBody() with a signal', () => {
     expect(source.destroyed).toBe(true);
   });
 
-  test('does not wait for an iterable that cannot be closed', async () => {
+  test('formBody() with a signal does not wait for an iterable that cannot be closed', async () => {
     const controller = new AbortController();
     const form = encodeForm([['file', silent()]], controller.signal);
 
@@ -670,7 +670,7 @@ describe('encoded forms are decoded unchanged', () => {
     }
   }
 
-  test('as a Blob, by an independent parser', () =>
+  test('encoded forms are decoded unchanged as a Blob, by an independent parser', () =>
     fc.assert(
       fc.asyncProperty(fields, async (sent) => {
         const form = await encodeForm(
@@ -698,7 +698,7 @@ describe('encoded forms are decoded unchanged', () => {
       }),
     ));
 
-  test('as a stream, in any chunks', () =>
+  test('encoded forms are decoded unchanged as a stream, in any chunks', () =>
     fc.assert(
       fc.asyncProperty(fields, fileName, content, async (sent, lastName, last) => {
         const form = await encodeForm([
