@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
@@ -425,6 +425,28 @@ describe('results', () => {
 
     expect(readFileSync(path, 'utf8')).toBe('mine');
     expect(next.files?.[0]?.path).toBe(path.replace('.png', '-2.png'));
+  });
+
+  test('records have the first 80 characters of a prompt, neither the rest nor the key', async () => {
+    const machine = await McpMachine.open();
+    const session = await machine.connect();
+    const prompt = `${'A boat '.repeat(12)}with a secret cargo`;
+    await session.call('create_image', { ...image, prompt });
+    await session.end();
+
+    const state = join(machine.machine.folder, 'state/model-gateway/mcp');
+    const records = readdirSync(state, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'));
+
+    // The record of the call, and its entry in the ledger.
+    expect(records).toHaveLength(2);
+    expect(records.filter((text) => text.includes(prompt.slice(0, 80)))).toHaveLength(1);
+    for (const text of records) {
+      expect(text).not.toContain('secret');
+      expect(text).not.toContain(machine.emulator.apiKey);
+    }
+    expect(statSync(join(state, 'jobs')).mode & 0o777).toBe(0o700);
   });
 
   test('results go to another folder if their own cannot be written when they arrive', async () => {
