@@ -61,7 +61,12 @@ async function runAll(queue: readonly Runtime[]): Promise<RuntimeResults[]> {
 
 try {
   const chosen = runtimes.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
-  const all = await runAll(chosen);
+  const skipped = chosen.filter(({ name, skipReason }) => {
+    const reason = skipReason?.();
+    if (reason !== undefined) console.log(`${name}: skipped, ${reason}`);
+    return reason !== undefined;
+  });
+  const all = await runAll(chosen.filter((runtime) => !skipped.includes(runtime)));
   printTable(all);
   const failed = all.reduce((sum, results) => sum + results.failed, 0);
   const passed = all.reduce((sum, results) => sum + results.passed, 0);

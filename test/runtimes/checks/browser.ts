@@ -2,6 +2,7 @@ import { APIError, Gateway, InvalidInputError } from 'model-gateway';
 import { assert, caughtFrom, equal, rejects } from '../harness/assert.ts';
 import type { Check } from '../harness/check.ts';
 import { clientFor, fresh, type Remote } from '../harness/emulator.ts';
+import { engines } from '../harness/world.ts';
 import { pngBytes } from './media.ts';
 
 const messages = [{ role: 'user' as const, content: 'Say hello' }];
@@ -41,7 +42,7 @@ const pause = (milliseconds: number): Promise<void> =>
 export const browserChecks: readonly Check[] = [
   {
     name: 'preflights ask for authorization and content-type, and for nothing else',
-    only: ['chromium'],
+    only: engines,
     async run(world) {
       const { client, remote } = await fresh(world);
       await client.models.list();
@@ -81,7 +82,7 @@ export const browserChecks: readonly Check[] = [
   },
   {
     name: 'a plain key is refused in a page unless it is allowed',
-    only: ['chromium'],
+    only: engines,
     async run(world) {
       const options = { baseURL: world.emulator, apiKey: world.apiKey };
       const error = await rejects(() => new Gateway(options), InvalidInputError);
@@ -100,7 +101,7 @@ export const browserChecks: readonly Check[] = [
   },
   {
     name: 'the answer of another origin shows no request id, but its error does',
-    only: ['chromium'],
+    only: engines,
     async run(world) {
       const { client } = await fresh(world);
       const { response } = await client.models.list().withResponse();
@@ -113,7 +114,7 @@ export const browserChecks: readonly Check[] = [
   },
   {
     name: 'a tab with slow timers, which then stands still, goes on with a video, without a burst',
-    only: ['chromium'],
+    only: engines,
     async run(world) {
       const { client, remote } = await fresh(world);
       await remote.clock({ hold: true });
@@ -138,7 +139,7 @@ export const browserChecks: readonly Check[] = [
   },
   {
     name: 'nothing of this breaks a strict content security policy',
-    only: ['chromium'],
+    only: engines,
     async run() {
       equal(violations(), [], 'violations');
       // Messages from the parent bypass the page's policy, and so does everything after them.

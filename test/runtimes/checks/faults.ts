@@ -10,7 +10,7 @@ import {
 import { assert, equal, rejects } from '../harness/assert.ts';
 import type { Check } from '../harness/check.ts';
 import { fresh, type Remote } from '../harness/emulator.ts';
-import type { World } from '../harness/world.ts';
+import { isPage, type World } from '../harness/world.ts';
 
 const chat = {
   model: 'm-large',
@@ -27,7 +27,7 @@ const video = { model: 'm-video', prompt: 'A boat' };
  */
 async function checkSentOnce(world: World, remote: Remote): Promise<string | undefined> {
   const { length } = await remote.requests();
-  if (world.family !== 'chromium') {
+  if (!isPage(world)) {
     equal(length, 1, 'requests');
     return undefined;
   }
@@ -142,7 +142,7 @@ export const faultChecks: readonly Check[] = [
       await remote.fail({ type: 'redirect', status: 307, location: `${world.emulator}/elsewhere` });
       const error = await rejects(client.images.generate(image), UnexpectedRedirectError);
       // Pages are not told which redirect it was, and some lead to the result of the work.
-      equal(error.outcome, world.family === 'chromium' ? 'unknown' : 'rejected', 'outcome');
+      equal(error.outcome, isPage(world) ? 'unknown' : 'rejected', 'outcome');
       equal((await remote.requests()).length, 1, 'requests');
     },
   },

@@ -2,6 +2,7 @@ import { endpoints } from 'model-gateway';
 import { assert, equal, includes } from '../harness/assert.ts';
 import type { Check } from '../harness/check.ts';
 import { clientFor, fresh, type Remote } from '../harness/emulator.ts';
+import { isPage } from '../harness/world.ts';
 import { isMp4, pngBytes, wavBytes } from './media.ts';
 
 const model = 'm-large';
@@ -43,7 +44,7 @@ export const operationChecks: readonly Check[] = [
       assert((data.usage?.total_tokens ?? 0) > 0, 'Missing usage');
       equal(response.status, 200, 'status');
       // The gateway does not let pages of another origin read its headers.
-      equal(requestId === null, world.family === 'chromium', 'whether the request id is hidden');
+      equal(requestId === null, isPage(world), 'whether the request id is hidden');
       const raw = await client.chat.completions.create({ model, messages }).asResponse();
       includes(await raw.text(), '"choices"', 'the raw body');
       await note(remote);

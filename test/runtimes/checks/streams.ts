@@ -178,7 +178,9 @@ export const streamChecks: readonly Check[] = [
         assert(body !== null, 'Missing body');
         const received = ChatCompletionStream.fromReadableStream(body);
         await rejects(received.finalChatCompletion(), StreamTruncatedError);
-        equal(received.verdict, 'truncated', 'verdict');
+        // WebKit ends a chunked body without its last chunk as if it were whole.
+        const verdict = world.family === 'webkit' ? 'no_terminator' : 'truncated';
+        equal(received.verdict, verdict, 'verdict');
       }
     },
   },

@@ -2,6 +2,7 @@ import { toFile, toStreamingFile, type Uploadable } from 'model-gateway';
 import { assert, equal } from '../harness/assert.ts';
 import type { Check } from '../harness/check.ts';
 import { fresh } from '../harness/emulator.ts';
+import { isPage } from '../harness/world.ts';
 import { pngBytes, wavBytes } from './media.ts';
 
 function inPieces(bytes: Uint8Array<ArrayBuffer>, size: number): ReadableStream<Uint8Array> {
@@ -121,7 +122,7 @@ export const uploadChecks: readonly Check[] = [
       const call = client.audio.translations.create({ model: 'm-translation', file });
       await call.catch(() => {});
       // Runtimes that can't stream uploads read the stream into memory, and can send it again.
-      const expected = world.family === 'chromium' || world.family === 'workerd' ? 2 : 1;
+      const expected = isPage(world) || world.family === 'workerd' ? 2 : 1;
       equal((await remote.requests()).length, expected, 'requests');
     },
   },

@@ -1,5 +1,8 @@
 /** The kinds of runtime that differ in what they can do. */
-export type Family = 'node' | 'bun' | 'deno' | 'workerd' | 'chromium';
+export type Family = 'node' | 'bun' | 'deno' | 'workerd' | Engine;
+
+/** The engines of browsers. */
+export type Engine = 'chromium' | 'firefox' | 'webkit';
 
 /** Addresses and keys for a runtime. Plain JSON. */
 export interface World {
@@ -26,7 +29,12 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-const families: readonly Family[] = ['node', 'bun', 'deno', 'workerd', 'chromium'];
+/** Runtimes in which the checks run in a page. */
+export const engines: readonly Family[] = ['chromium', 'firefox', 'webkit'];
+
+const families: readonly Family[] = ['node', 'bun', 'deno', 'workerd', ...engines];
+
+export const isPage = ({ family }: Pick<World, 'family'>): boolean => engines.includes(family);
 
 /** Reads what the runner passed on. */
 export function readWorld(text: string): World {

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
 
 const require = createRequire(import.meta.url);
 
@@ -45,4 +45,22 @@ export function denoBinary(): string {
     [`@deno/${platform}-${arch}-glibc`, 'deno'],
     [`@deno/${platform}-${arch}`, 'deno'],
   ]);
+}
+
+/** Returns a program of the machine: that of an environment variable, or the first of these that can be run. */
+export function findBinary(variable: string, names: readonly string[]): string | undefined {
+  const chosen = process.env[variable];
+  if (chosen !== undefined && chosen !== '') return chosen;
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  const paths = names.flatMap((name) =>
+    isAbsolute(name) ? name : folders.map((folder) => join(folder, name)),
+  );
+  return paths.find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
 }

@@ -1,27 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import type { Report } from '../harness/check.ts';
-import { bundle } from './bundle.ts';
 import type { RunContext } from './context.ts';
-import type { ServedFile } from './world-server.ts';
-
-/** The page's policy: run its own files and make requests. No `unsafe-eval`, no inline code. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "worker-src 'self'",
-  "connect-src 'self' http: https:",
-].join('; ');
-
-/** Records what the policy forbids, from before the first line of the package. */
-const recorder = `globalThis.violations = [];
-document.addEventListener('securitypolicyviolation', (event) => {
-  violations.push(event.violatedDirective + ' ' + event.blockedURI);
-});`;
-
-const javascript = (content: string): ServedFile => ({ type: 'text/javascript', content });
+import { servePages } from './pages.ts';
 
 /**
  * Unpacks Chromium beside its package and gives its path.
@@ -116,48 +98,17 @@ async function runPage(browser: Browser, address: string, report: Report): Promi
   await context.close();
 }
 
-/** @param allowed - What other packages do that pages forbid, and do well without. */
-async function bundleForPages(entry: string, allowed?: RegExp): Promise<ServedFile> {
-  const { code, problems: found } = await bundle(entry);
-  const problems = found.filter((problem) => allowed?.test(problem) !== true);
-  if (problems.length > 0) throw new Error(`The bundle of ${entry} ${problems.join(', ')}`);
-  return javascript(code);
-}
-
-function html(script: string): ServedFile {
-  return {
-    type: 'text/html',
-    content: `<!doctype html>
-<title>Checks</title>
-<script src="/recorder.js"></script>
-<script type="module" src="${script}"></script>`,
-    headers: { 'content-security-policy': contentSecurityPolicy },
-  };
-}
-
 /** Runs the checks in pages of Chromium, under a strict content security policy. */
 export async function runChromium(
-  { running: { files, page }, certificates, signal }: RunContext,
+  { running, certificates, signal }: RunContext,
   report: Report,
 ): Promise<void> {
-  files.set('/recorder.js', javascript(recorder));
-  files.set('/', html('/page.js'));
-  files.set('/page.js', await bundleForPages('page.ts'));
-  files.set('/msw', html('/msw-page.js'));
-  files.set('/msw-page.js', await bundleForPages('msw-page.ts'));
-  files.set('/ai-sdk', html('/ai-sdk-page.js'));
-  // The zod of the AI SDK tries whether it may make code.
-  files.set('/ai-sdk-page.js', await bundleForPages('ai-sdk-page.ts', /Function/));
-  const worker = fileURLToPath(import.meta.resolve('msw/mockServiceWorker.js'));
-  files.set('/mockServiceWorker.js', javascript(readFileSync(worker, 'utf8')));
-
+  const pages = await servePages(running);
   const browser = await launchChromium(certificates.trustedKeyHash);
   const stop = (): void => void browser.close();
   signal.addEventListener('abort', stop, { once: true });
   try {
-    await runPage(browser, page, report);
-    await runPage(browser, `${page}/msw`, report);
-    await runPage(browser, `${page}/ai-sdk`, report);
+    for (const page of pages) await runPage(browser, page, report);
   } finally {
     signal.removeEventListener('abort', stop);
     await browser.close();

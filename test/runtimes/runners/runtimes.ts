@@ -3,13 +3,17 @@ import type { Family } from '../harness/world.ts';
 import { bunBinary, denoBinary, nodeBinary } from './binaries.ts';
 import { runChromium } from './chromium.ts';
 import type { RunContext } from './context.ts';
+import { findFirefox, runFirefox } from './firefox.ts';
 import { runCommand } from './process.ts';
+import { findWebKit, findWebKitDriver, runWebKit } from './webkit.ts';
 import { runWorkerd } from './workerd.ts';
 
 /** One runtime of the matrix. */
 export interface Runtime {
   readonly name: string;
   readonly family: Family;
+  /** Returns why the runtime cannot be run on this machine, if it belongs to the machine. */
+  readonly skipReason?: () => string | undefined;
   run(context: RunContext, report: Report): Promise<void>;
 }
 
@@ -68,4 +72,24 @@ export const runtimes: readonly Runtime[] = [
   deno,
   { name: 'workerd', family: 'workerd', run: runWorkerd },
   { name: 'chromium', family: 'chromium', run: runChromium },
+  {
+    name: 'firefox',
+    family: 'firefox',
+    skipReason: () =>
+      findFirefox() === undefined ? 'no firefox on the path or in FIREFOX_BINARY' : undefined,
+    run: runFirefox,
+  },
+  {
+    name: 'webkit',
+    family: 'webkit',
+    skipReason() {
+      if (findWebKitDriver() === undefined) {
+        return 'no WebKitWebDriver on the path or in WEBKIT_DRIVER';
+      }
+      if (findWebKit() === undefined) return 'no MiniBrowser of WebKitGTK, nor WEBKIT_BINARY';
+      const { DISPLAY: x11 = '', WAYLAND_DISPLAY: wayland = '' } = process.env;
+      return x11 + wayland === '' ? 'no display; run it by xvfb-run' : undefined;
+    },
+    run: runWebKit,
+  },
 ];
