@@ -14,7 +14,7 @@ import type { Gateway } from '../../src/index.ts';
 const client = createGateway({}, { chat: Chat, clips: Videos });
 
 describe('createGateway()', () => {
-  test('has only the given resources', () => {
+  test('a client of createGateway() has only the given resources', () => {
     expectTypeOf(client.chat).toEqualTypeOf<Chat>();
     expectTypeOf(client.clips).toEqualTypeOf<Videos>();
     // @ts-expect-error -- not among the resources
@@ -41,7 +41,7 @@ describe('createGateway()', () => {
     createGateway({ budget: { limit: 1 } }, { chat: Chat });
   });
 
-  test('has runs of chat only with ChatWithRuns', () => {
+  test('a client of createGateway() has runs of chat only with ChatWithRuns', () => {
     // @ts-expect-error -- not in Chat
     void client.chat.completions.stream;
     void createGateway({}, { chat: ChatWithRuns }).chat.completions.stream;
@@ -51,7 +51,7 @@ describe('createGateway()', () => {
     expectTypeOf(client.withOptions({}).chat).toEqualTypeOf<Chat>();
   });
 
-  test('is accepted by functions for any client', () => {
+  test('a client of createGateway() is accepted by functions for any client', () => {
     expectTypeOf(client).toExtend<GatewayCore>();
     expectTypeOf<Gateway>().toExtend<GatewayCore>();
     expectTypeOf(client).not.toExtend<Gateway>();

@@ -128,7 +128,7 @@ describe('an option whose policy the client lacks', () => {
     expect(() => createGateway({ ...own, ...options }, { chat: Chat }, all)).not.toThrow();
   });
 
-  test('is an error of a call, before anything is sent, unless it is null', async () => {
+  test('an option whose policy the client lacks is an error of a call, before anything is sent, unless it is null', async () => {
     const { emulator, options } = createOptions();
     const client = createGateway(options, { chat: ChatWithRuns, videos: Videos });
     const params = { model: 'm-chat', messages };
@@ -170,7 +170,7 @@ describe('policies of createGateway()', () => {
     }
   });
 
-  test('are kept in withOptions()', async () => {
+  test('policies of createGateway() are kept in withOptions()', async () => {
     const { emulator, options } = createOptions();
     emulator.fail({ fault: { type: 'error', status: 429 } });
     const client = createGateway(options, { chat: Chat }, [withFallback()]);
@@ -181,7 +181,7 @@ describe('policies of createGateway()', () => {
     expect(emulator.charges.map(({ model }) => model)).toEqual(['m-plain']);
   });
 
-  test('must be policies', () => {
+  test('policies of createGateway() must be policies', () => {
     const { options } = createOptions();
     const policies = [untyped<ReturnType<typeof withFallback>>({})];
 
@@ -201,7 +201,7 @@ describe('policies of createGateway()', () => {
     ['fallbacks twice', [withFallback(), withFallback()], /^policies\[1\]: is listed twice/],
     ['observers twice', [withObservers(), withObservers()], /^policies\[1\]: is listed twice/],
     ['modes twice', [withOutputModes(), withOutputModes()], /^policies\[1\]: is listed twice/],
-  ])('cannot be %s', (_, policies, message) => {
+  ])('policies of createGateway() cannot be %s', (_, policies, message) => {
     const { options } = createOptions();
 
     const create = () => createGateway(options, { chat: Chat }, untyped<[]>(policies));
@@ -209,7 +209,7 @@ describe('policies of createGateway()', () => {
     expect(create).toThrow(message);
   });
 
-  test('cannot be those of another copy of the package', async () => {
+  test('policies of createGateway() cannot be those of another copy of the package', async () => {
     const { outputFiles } = await build({
       entryPoints: [join(root, 'src/core.ts')],
       bundle: true,
@@ -228,7 +228,7 @@ describe('policies of createGateway()', () => {
     expect(create).toThrow(/^policies\[1\]: is of another copy of the package/);
   });
 
-  test('are copied', async () => {
+  test('policies of createGateway() are copied', async () => {
     const { options } = createOptions();
     const policies = untyped<[ReturnType<typeof withFallback>]>([withFallback()]);
 

@@ -181,7 +181,7 @@ describe('answers', () => {
     },
   ];
 
-  test.each(answers)('keep $name', async ({ program, body }) => {
+  test.each(answers)('answers keep $name', async ({ program, body }) => {
     const { theirs, ours } = await runBeside(program, { body: JSON.stringify(body) });
 
     expect(ours.result).toStrictEqual(theirs.result);

@@ -103,7 +103,7 @@ describe('the account of a profile', () => {
     expect(String(error)).toContain('the answer holds no price');
   });
 
-  test('is rejected before anything is sent if the profile has none', async () => {
+  test('the account is rejected before anything is sent if the profile has none', async () => {
     for (const named of ['openai', { name: 'bare' }] as const) {
       const { client, requests } = scripted([json({})], { gateway: named });
       for (const call of [
@@ -121,7 +121,7 @@ describe('the account of a profile', () => {
     }
   });
 
-  test("is new-api's without a profile", async () => {
+  test("the account is new-api's without a profile", async () => {
     const { apiKey, baseURL, fetch } = createEmulator();
     const client = createGateway({ apiKey, baseURL, fetch }, { account: Account });
 

@@ -143,7 +143,7 @@ describe('base URLs that providers document', () => {
 });
 
 describe('a query of the base URL', () => {
-  test('is sent with every request, and is overridden by other levels', async () => {
+  test('a query of the base URL is sent with every request, and is overridden by other levels', async () => {
     const baseURL = `${azure}/deployments/gpt?api-version=1&tenant=a`;
     const { client, requests } = scripted([json({ data: [] })], {
       baseURL,
@@ -189,7 +189,7 @@ describe("Gemini's own routes", () => {
     ],
     ['https://gw.example/v1', 'https://gw.example'],
     ['https://gw.example/gemini/openai', 'https://gw.example/gemini'],
-  ])("of %s are next to OpenAI's", async (baseURL, root) => {
+  ])("Gemini's routes of %s are next to OpenAI's", async (baseURL, root) => {
     const { client, requests } = scripted([json(generation)], { baseURL });
 
     await client.generate.content({ model: 'gemini', contents: 'Hi' });
@@ -212,7 +212,7 @@ describe('paths of undocumented routes', () => {
       path: 'files',
       expected: 'https://gw.example/v1beta/files',
     },
-  ])('below $base, $path', async ({ base, path, expected }) => {
+  ])('paths of undocumented routes are below $base: $path', async ({ base, path, expected }) => {
     const { client, requests } = scripted([json({})], { baseURL: base });
 
     await client.get(path);
@@ -220,7 +220,7 @@ describe('paths of undocumented routes', () => {
     expect(requests[0]?.url).toBe(expected);
   });
 
-  test('are charged as their operation', async () => {
+  test('paths of undocumented routes are charged as their operation', async () => {
     const { client, requests } = scripted([json({}, 502)], { baseURL, maxRetries: 1 });
 
     await failureOf(client.post('images/generations', { body: { prompt: 'A fox' } }));
@@ -253,7 +253,7 @@ describe('a 404', () => {
       urls: [`${azure}/deployments/gpt`],
       fix: 'Azure needs the parameter api-version',
     },
-  ])('below $baseURL names the URL and the fix', async ({ baseURL, urls, fix }) => {
+  ])('a 404 below $baseURL names the URL and the fix', async ({ baseURL, urls, fix }) => {
     const { client, requests } = scripted([missing], { baseURL });
 
     const error = await failureOf(client.images.generate(image));
@@ -268,7 +268,7 @@ describe('a 404', () => {
     expect(requests).toHaveLength(urls.length + 1);
   });
 
-  test('is followed by a request without the added /v1 at most once, with the same key', async () => {
+  test('a 404 is followed by a request without the added /v1 at most once, with the same key', async () => {
     const lines: string[] = [];
     const log = (line: unknown): number => lines.push(String(line));
     const { client, requests } = scripted([missing, json(anything)], {
@@ -307,7 +307,7 @@ describe('a 404', () => {
     ['a page', () => new Response('<html></html>', { headers: { 'content-type': 'text/html' } })],
     ['405', () => new Response('', { status: 405 })],
     ['text', () => new Response('no', { status: 400 })],
-  ])('is the error of the call if the other address returns %s', async (_, other) => {
+  ])('a 404 is the error of the call if the other address returns %s', async (_, other) => {
     const { client, requests } = scripted([missing, other], { baseURL: 'https://gw.example' });
 
     expect(await failureOf(client.images.generate(image))).toMatchObject({
@@ -317,7 +317,7 @@ describe('a 404', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('is followed by the error of the other address, if it has the route', async () => {
+  test('a 404 is followed by the error of the other address, if it has the route', async () => {
     const refused = json({ error: { message: 'Invalid size', code: 'x' } }, 400);
     const { client, requests } = scripted([missing, refused], { baseURL: 'https://gw.example' });
 
@@ -330,7 +330,7 @@ describe('a 404', () => {
     ]);
   });
 
-  test('after a success is not followed by another address', async () => {
+  test('a 404 after a success is not followed by another address', async () => {
     const { client, requests } = scripted([json(anything), missing], {
       baseURL: 'https://gw.example',
     });
@@ -341,7 +341,7 @@ describe('a 404', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('then a lost connection has the outcome unknown, and is sent once', async () => {
+  test('a lost connection after a 404 has the outcome unknown, and is sent once', async () => {
     const lost = new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } });
     const { client, requests } = scripted([missing, lost], { baseURL: 'https://gw.example' });
 

@@ -100,7 +100,7 @@ describe.each(modes)('%s', (gateway) => {
   }
 
   describe.each(calls)('$name', ({ operation, run }) => {
-    test.each(lost)('is sent and charged once: %s', async (__, fault) => {
+    test.each(lost)('a call is sent and charged once: %s', async (__, fault) => {
       const { settled, requests, charges } = await meet(fault, operation, run);
 
       expect({ requests, charges }).toEqual({ requests: 1, charges: 1 });
@@ -109,7 +109,7 @@ describe.each(modes)('%s', (gateway) => {
       expect(error).toMatchObject({ outcome: 'unknown' });
     });
 
-    test('is sent again after a 429, which is free, and charged once', async () => {
+    test('a call is sent again after a 429, which is free, and charged once', async () => {
       const headers = { 'retry-after': '0' };
       const fault = { type: 'bare', status: 429, headers } as const;
       const { settled, requests, charges } = await meet(fault, operation, run);

@@ -119,7 +119,7 @@ const [head = [], , ...rows] = guide
 const names: readonly GatewayName[] = ['new-api', 'openrouter', 'litellm', 'openai'];
 
 describe('the table of gateways and operations', () => {
-  test('has each gateway and each call', () => {
+  test('the table of gateways and operations has each gateway and each call', () => {
     expect(head.slice(1)).toEqual(names.map((name) => `"${name}"`));
     expect(rows.map(([name]) => name)).toEqual(Object.keys(calls));
   });
@@ -128,7 +128,7 @@ describe('the table of gateways and operations', () => {
     names.map((gateway, index) => ({ gateway, call, mark: marks[index] ?? '' })),
   );
 
-  test('has each operation', () => {
+  test('the table of gateways and operations has each operation', () => {
     const called = rows.map(([call = '']) =>
       call.replace(/^post\('\/v1\/(\w+)'\)$/, '$1.create').replace(/\(.*/, ''),
     );

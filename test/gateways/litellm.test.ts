@@ -37,7 +37,7 @@ const noDatabase =
   'Database not connected. Connect a database to your proxy - https://docs.litellm.ai/docs/simple_proxy';
 
 describe('ids of requests', () => {
-  test('are set by the client, a new one for each attempt that may be charged', async () => {
+  test('ids of requests are set by the client, a new one for each attempt that may be charged', async () => {
     const busy = error(429, 'Rate limit exceeded', 'throttling_error');
     const answers = [busy, json({ data: [{ url: 'https://f.test/1' }] }), json({ data: [] })];
     const { client, requests } = connect(answers, { maxRetries: 1 });
@@ -52,7 +52,7 @@ describe('ids of requests', () => {
     ]);
   });
 
-  test('settle a call that got no response', async () => {
+  test('ids of requests settle a call that got no response', async () => {
     const { client, requests } = connect([new TypeError('terminated'), json([spend])]);
     const lost = await failureOf(client.images.generate(image, { callId: 'call_1' }));
     if (!GatewayError.isInstance(lost)) throw lost;
@@ -69,7 +69,7 @@ describe('ids of requests', () => {
     expect(requests[1]?.url).toBe('https://gateway.test/spend/logs?request_id=call_1-1');
   });
 
-  test('may be set by the caller', async () => {
+  test('ids of requests may be set by the caller', async () => {
     const { client, requests } = connect([new TypeError('terminated')]);
     const headers = { 'x-litellm-call-id': 'mine' };
     const lost = await failureOf(client.images.generate(image, { headers }));
@@ -78,7 +78,7 @@ describe('ids of requests', () => {
     expect(requests[0]?.headers.get('x-litellm-call-id')).toBe('mine');
   });
 
-  test('are not sent to other gateways', async () => {
+  test('ids of requests are not sent to other gateways', async () => {
     const { client, requests } = scripted([json({ data: [{ url: 'https://f.test/1' }] })]);
 
     await client.images.generate(image);
@@ -104,7 +104,7 @@ describe('the spend log', () => {
     ]);
   });
 
-  test('of older releases is searched by the id of the response', async () => {
+  test('the spend log of older releases is searched by the id of the response', async () => {
     const { litellm_call_id: _, ...older } = spend;
     const { client } = connect([json([older])]);
 
@@ -128,7 +128,7 @@ describe('the spend log', () => {
     expect(await client.account.settle('call_1-1')).toMatchObject({ verdict: 'unknowable' });
   });
 
-  test('is not guessed from an incomplete entry', async () => {
+  test('the spend log is not guessed from an incomplete entry', async () => {
     const { client } = connect([json([{ ...spend, spend: null }])]);
 
     const failure = await failureOf(client.account.settle('call_1-1'));
@@ -147,7 +147,7 @@ describe('the spend log', () => {
         'auth_error',
       ),
     ],
-  ])('is unavailable with %s', async (_, answer) => {
+  ])('the spend log is unavailable with %s', async (_, answer) => {
     const { client, requests } = connect([answer], { maxRetries: 2 });
 
     const failure = await failureOf(client.account.settle('call_1-1'));
@@ -156,7 +156,7 @@ describe('the spend log', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('is not considered missing after other failures', async () => {
+  test('the spend log is not considered missing after other failures', async () => {
     const { client } = connect([error(500, '/spend/logs Error: timeout', 'internal_error')]);
 
     const failure = await failureOf(client.account.settle('call_1-1'));
@@ -174,7 +174,7 @@ describe('the spend log', () => {
 describe('the balance', () => {
   const info = { spend: 0.25, max_budget: 10, expires: '2100-01-01T00:00:00+00:00' };
 
-  test("is the key's budget and spend", async () => {
+  test("the balance is the key's budget and spend", async () => {
     const { client, requests } = connect([json({ key: '8cdaaa8b', info })]);
 
     expect(await client.account.balance()).toMatchObject({
@@ -202,7 +202,7 @@ describe('the balance', () => {
     ['the master key', error(404, 'Key not found in database', 'not_found_error')],
     ['no database', () => new Response('Internal Server Error', { status: 500 })],
     ['an answer without spend', json({ info: {} })],
-  ])('is unavailable with %s', async (_, answer) => {
+  ])('the balance is unavailable with %s', async (_, answer) => {
     const { client } = connect([answer]);
 
     expect(await failureOf(client.account.balance())).toBeInstanceOf(UnsupportedByGatewayError);
@@ -212,7 +212,7 @@ describe('the balance', () => {
 const model = (name: string, info: object) => ({ model_name: name, model_info: info });
 
 describe('prices', () => {
-  test('are those of model groups, the highest of several deployments', async () => {
+  test('prices are those of model groups, the highest of several deployments', async () => {
     const data = [
       model('chat', { input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 }),
       model('chat', { input_cost_per_token: 3e-6, cache_read_input_token_cost: 3e-7 }),
@@ -333,7 +333,7 @@ describe('prices', () => {
     [{ model: 'tts-1' }, /priced per character, but the number of characters is unknown/],
     [{ model: 'unpriced' }, /the price list has no price for "unpriced"/],
     [{ model: 'nobody' }, /the price list has no model "nobody"/],
-  ])('say what is missing for %j', async (query, reason) => {
+  ])('prices say what is missing for %j', async (query, reason) => {
     const { client } = connect([json({ data: priced })]);
 
     expect(await client.account.estimate(query)).toEqual({
@@ -342,7 +342,7 @@ describe('prices', () => {
   });
 
   test.each([{ seconds: -1 }, { seconds: Number.NaN }, { characters: 1.5 }, { characters: -1 }])(
-    'reject %j',
+    'prices reject %j',
     async (wrong) => {
       const { client, requests } = connect([json({ data: priced })]);
       const [name = ''] = Object.keys(wrong);
@@ -355,7 +355,7 @@ describe('prices', () => {
     },
   );
 
-  test('reserve a video by its seconds and a speech by its characters in a budget', async () => {
+  test('a budget reserves a video by its seconds and a speech by its characters', async () => {
     const { client, requests } = connect([json({ data: priced })], { budget: { limit: 0.5 } });
 
     const video = await failureOf(
@@ -374,7 +374,7 @@ describe('prices', () => {
     expect(requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  test('are used for responses without a cost', async () => {
+  test('prices are used for responses without a cost', async () => {
     const data = [model('m-image', { mode: 'image_generation', output_cost_per_image: 0.04 })];
     const { client } = connect([json({ data }), json({ data: [{ url: 'https://f.test/1' }] })]);
 
@@ -392,14 +392,14 @@ const answered = (cost: string) =>
   );
 
 describe('the cost in a header', () => {
-  test('is counted', async () => {
+  test('the cost in a header is counted', async () => {
     const { client } = connect([answered('0.04')]);
     await client.images.generate(image);
 
     expect(await client.account.spent()).toMatchObject({ estimate: { value: 0.04 }, unpriced: 0 });
   });
 
-  test('is the estimate, without the price list', async () => {
+  test('the cost in a header is the estimate, without the price list', async () => {
     const { client, requests } = connect([answered('0.00245')]);
     const { response } = await client.images.generate(image).withResponse();
 
@@ -409,7 +409,7 @@ describe('the cost in a header', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('of 0 leaves the estimate to the price list', async () => {
+  test('a cost of 0 in a header leaves the estimate to the price list', async () => {
     const data = [model(image.model, { mode: 'image_generation', output_cost_per_image: 0.04 })];
     const { client } = connect([answered('0.0'), json({ data })]);
     const { response } = await client.images.generate(image).withResponse();
@@ -419,7 +419,7 @@ describe('the cost in a header', () => {
     ).toEqual({ amount: { value: 0.04, unit: 'USD' } });
   });
 
-  test('of 0 means an unknown price', async () => {
+  test('a cost of 0 in a header means an unknown price', async () => {
     const { client } = connect([answered('0.0')]);
     await client.images.generate(image);
 
@@ -432,7 +432,7 @@ describe('errors', () => {
     'litellm.BadRequestError: OpenAIException - you must provide a model parameter',
     'litellm.BadRequestError: OpenAIException - {"error":{"code":"","message":"Model name not specified, model name cannot be empty"}}',
     'litellm.BadRequestError: OpenAIException - model is required',
-  ])('of a form that LiteLLM resent without its fields prove nothing: %s', async (message) => {
+  ])('errors that LiteLLM resent without their fields prove nothing: %s', async (message) => {
     const { client, requests } = connect([error(400, message, 'invalid_request_error')], {
       maxRetries: 2,
     });
@@ -446,7 +446,7 @@ describe('errors', () => {
   test.each([
     'litellm.BadRequestError: OpenAIException - The model does not support this size',
     'Missing required parameter: model',
-  ])('of a rejected request prove the rejection: %s', async (message) => {
+  ])('errors of a rejected request prove the rejection: %s', async (message) => {
     const { client } = connect([error(400, message, 'invalid_request_error')]);
 
     const failure = await failureOf(client.videos.create({ model: 'm-video', prompt: 'A fox' }));

@@ -464,7 +464,7 @@ describe('a stream at OpenRouter', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test('of images ends with the image and its cost', async () => {
+  test('a stream of images at OpenRouter ends with the image and its cost', async () => {
     const { client } = atOpenRouter({ quirks: { imageStream: 'partial' } });
 
     const stream = await client.images.generate({ model: 'm', prompt: 'A cat', stream: true });
@@ -485,7 +485,7 @@ describe('a video at OpenRouter', () => {
   fakeWaitingTime();
   const params = { model: 'm-video', prompt: 'A fox', seconds: 4 };
 
-  test('is waited for, and counts its cost once it is completed', async () => {
+  test('a video at OpenRouter is waited for, and counts its cost once it is completed', async () => {
     const { client, emulator } = atOpenRouter();
 
     const { value: video } = await settle(client.videos.createAndWait(params));
@@ -521,7 +521,7 @@ describe('a video at OpenRouter', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('is submitted once with a ledger, also with files', async () => {
+  test('a video at OpenRouter is submitted once with a ledger, also with files', async () => {
     const { client, emulator } = atOpenRouter();
     const own = { ledger: memoryLedger(), callId: 'job-1' };
     const order = { ...params, image: picture };
@@ -550,7 +550,7 @@ describe('a video at OpenRouter', () => {
     ['failed', 'A reason'],
     ['cancelled', undefined],
     ['expired', undefined],
-  ])('that is %s ends the wait', async (word, reason) => {
+  ])('a video at OpenRouter that is %s ends the wait', async (word, reason) => {
     const { client, emulator } = atOpenRouter();
     const { ref } = await client.videos.create(params);
     if (reason !== undefined) emulator.videos.fail(ref.id, reason);
@@ -589,7 +589,7 @@ async function settleFree(fields: object, headers: Record<string, string> = {}) 
 }
 
 describe('the account at OpenRouter', () => {
-  test('has the credits of the account', async () => {
+  test('the account at OpenRouter has its credits', async () => {
     const { client } = atOpenRouter({ credit: 5_000_000 });
     await client.images.generate({ model: 'm', prompt: 'A cat' });
 
@@ -600,7 +600,7 @@ describe('the account at OpenRouter', () => {
     });
   });
 
-  test('has the limit of a key that may not read credits', async () => {
+  test('the account at OpenRouter has the limit of a key that may not read credits', async () => {
     const { emulator } = atOpenRouter({ credit: 5_000_000 });
     const { client } = emulated({
       gateway: 'openrouter',

@@ -79,7 +79,7 @@ describe('a profile', () => {
     expect(await bodyOf(requests[0])).toMatchObject({ quality: 'high', text: 'A fox' });
   });
 
-  test('that cannot read a paid response keeps it on the error', async () => {
+  test('a profile that cannot read a paid response keeps it on the error', async () => {
     const answers = { 'images.generate': ({ missing }: JsonObject) => JSON.parse(String(missing)) };
     const { client, requests } = scripted([json(image)], { gateway: { name: 'other', answers } });
 

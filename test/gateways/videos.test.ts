@@ -22,7 +22,7 @@ const params = { model: 'm-video', prompt: 'A fox', seconds: 5 };
 const href = 'https://files.test/1.mp4';
 
 describe('videos of a profile', () => {
-  test('are sent and read by its rules, and submitted once', async () => {
+  test('videos of a profile are sent and read by its rules, and submitted once', async () => {
     const { client, requests } = scripted(
       [
         json({ job: { key: 'r1', phase: 'brewing' } }),
@@ -49,7 +49,7 @@ describe('videos of a profile', () => {
     });
   });
 
-  test('have the failure reason that the profile reads', async () => {
+  test('videos of a profile have the failure reason that the profile reads', async () => {
     const { client } = scripted(
       [json({ job: { key: 'r1', phase: 'spilt', reason: 'The milk boiled over' } })],
       { gateway },
@@ -61,7 +61,7 @@ describe('videos of a profile', () => {
     });
   });
 
-  test('reject an unsupported parameter before anything is sent', async () => {
+  test('videos of a profile reject an unsupported parameter before anything is sent', async () => {
     const { client, requests } = scripted([json({})], { gateway });
 
     const error = await failureOf(client.videos.create({ ...params, size: '720x1280' }));
@@ -82,7 +82,7 @@ describe('a handle', () => {
     createdAt: 1,
   } as const;
 
-  test('of new-api has no kind of gateway, like older handles', async () => {
+  test('a handle of new-api has no kind of gateway, like older handles', async () => {
     const { client } = emulated();
 
     const task = await client.videos.create(params);
@@ -96,7 +96,7 @@ describe('a handle', () => {
     expect(parsed.gateway).toBe('openai');
   });
 
-  test('without a kind uses that of its client', async () => {
+  test('a handle without a kind uses that of its client', async () => {
     const { client, requests } = scripted([json({ job: { key: 'r1', phase: 'brewing' } })], {
       gateway,
     });
@@ -105,7 +105,7 @@ describe('a handle', () => {
     expect(requests[0]?.url).toBe('https://gateway.test/reels/task_1');
   });
 
-  test('is read as its own kind by any client', async () => {
+  test('a handle is read as its own kind by any client', async () => {
     const { client, requests } = scripted([json({ id: 'task_1', status: 'queued' })], { gateway });
 
     expect(await client.videos.retrieve({ ...ref, gateway: 'openai' })).toMatchObject({
@@ -114,7 +114,7 @@ describe('a handle', () => {
     expect(requests[0]?.url).toBe('https://gateway.test/v1/videos/task_1');
   });
 
-  test('with an unknown kind is read by the profile of its client', async () => {
+  test('a handle with an unknown kind is read by the profile of its client', async () => {
     const { client, requests } = scripted([json({ job: { phase: 'brewing' } })], { gateway });
 
     await client.videos.retrieve({ ...ref, gateway: 'films' });

@@ -84,7 +84,7 @@ const values: Readonly<Record<string, unknown>> = {
 
 describe('an option among the parameters', () => {
   test.each(Object.keys(methods))(
-    'of %s is refused before anything is sent, with the place for it',
+    'an option among the parameters of %s is refused before anything is sent, with the place for it',
     async (method) => {
       const { client, emulator } = emulated();
       const refused = [...refusable, 'abortSignal', 'maxAttempts', 'fallbackModels'];
@@ -105,7 +105,7 @@ describe('an option among the parameters', () => {
     },
   );
 
-  test('is named with what to do', async () => {
+  test('an option among the parameters is named with what to do', async () => {
     const { client } = emulated();
     const cases: readonly (readonly [string, string, string])[] = [
       [
@@ -137,7 +137,7 @@ describe('an option among the parameters', () => {
   });
 
   test.each(['timeout', 'headers', 'query'])(
-    'is sent with one warning if gateways know a parameter of its name: %s',
+    'an option among the parameters is sent with one warning if gateways know a parameter of its name: %s',
     async (name) => {
       const completion = {
         choices: [{ message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' }],
@@ -158,15 +158,18 @@ describe('an option among the parameters', () => {
     },
   );
 
-  test.each(['fallback', 'ledger', 'timeout'])('is not given if it is null: %s', async (name) => {
-    const { client, emulator } = emulated();
+  test.each(['fallback', 'ledger', 'timeout'])(
+    'an option among the parameters is not given if it is null: %s',
+    async (name) => {
+      const { client, emulator } = emulated();
 
-    await start('chat.completions.create', client, { model: 'gpt-4o-mini', [name]: null });
+      await start('chat.completions.create', client, { model: 'gpt-4o-mini', [name]: null });
 
-    expect(emulator.requests).toHaveLength(1);
-  });
+      expect(emulator.requests).toHaveLength(1);
+    },
+  );
 
-  test('is always sent through extraBody', async () => {
+  test('an option among the parameters is always sent through extraBody', async () => {
     const { client, emulator } = emulated();
 
     await client.chat.completions.create(

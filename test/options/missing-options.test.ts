@@ -63,7 +63,7 @@ describe('a missing key or base URL', () => {
     },
   );
 
-  test('is read again, because the environment may be loaded later', async () => {
+  test('a missing key or base URL is read again, because the environment may be loaded later', async () => {
     const { client, requests } = recorded({});
     expect(client.baseURL).toBe('');
     expect(client.apiKey).toBeNull();
@@ -77,7 +77,7 @@ describe('a missing key or base URL', () => {
     expect(client.baseURL).toBe('https://late.example/v1');
   });
 
-  test('can be set, and passed to a copy', async () => {
+  test('a missing key or base URL can be set, and passed to a copy', async () => {
     const { client, requests } = recorded({});
 
     client.apiKey = 'sk-set';
@@ -91,7 +91,7 @@ describe('a missing key or base URL', () => {
     ]);
   });
 
-  test('does not prevent printing, copying or inspecting the client', () => {
+  test('a missing key or base URL does not prevent printing, copying or inspecting the client', () => {
     const client = new Gateway();
 
     expect(JSON.stringify(client)).toBe('{"baseURL":""}');
@@ -139,7 +139,7 @@ describe('your own server as a proxy', () => {
     ['/', 'https://app.example/v1/models'],
     ['./llm', 'https://app.example/shop/llm/v1/models'],
     ['../llm/', 'https://app.example/llm/v1/models'],
-  ])('in a page baseURL %j is a path of its server', async (baseURL, url) => {
+  ])('in a page, baseURL %j is a path of its server', async (baseURL, url) => {
     stubPage();
     const { client, requests } = recorded({ apiKey: null, baseURL });
 
@@ -151,7 +151,7 @@ describe('your own server as a proxy', () => {
     );
   });
 
-  test('in a worker of a page it is relative to the script', async () => {
+  test('in a worker of a page, baseURL is relative to the script', async () => {
     vi.stubGlobal('location', { href: 'https://app.example/assets/worker.js' });
     const { client, requests } = recorded({ apiKey: null, baseURL: '/api' });
 

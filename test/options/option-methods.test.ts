@@ -54,7 +54,7 @@ describe('an option that a method cannot use', () => {
     },
   );
 
-  test('is named with what to do', async () => {
+  test('an option that a method cannot use is named with what to do', async () => {
     const { client } = emulated();
     const ledger = memoryLedger();
     const cases: readonly (readonly [Method, object, string])[] = [
@@ -107,7 +107,7 @@ describe('an option that a method cannot use', () => {
     }
   });
 
-  test('is refused if it is spread from options for another method', async () => {
+  test('an option that a method cannot use is refused if it is spread from options for another method', async () => {
     const { client, emulator } = emulated();
     const common = { ledger: memoryLedger(), callId: 'job-1', onUnknown: 'resubmit' as const };
     const speech = { model: 'm', voice: 'alloy', input: 'Hi' };
@@ -118,7 +118,7 @@ describe('an option that a method cannot use', () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test('is ignored without a value', async () => {
+  test('an option that a method cannot use is ignored without a value', async () => {
     const { client } = emulated();
     const options = untyped<object>({ ledger: null, taskTimeout: undefined, interval: null });
 
@@ -201,7 +201,7 @@ type Unusable = {
 };
 
 describe('the types', () => {
-  test('have the options of the table and none that is refused', () => {
+  test('the types have the options of the table and none that is refused', () => {
     expectTypeOf<Untyped[Method]>().toEqualTypeOf<never>();
     expectTypeOf<Unusable[Method]>().toEqualTypeOf<never>();
     expectTypeOf<NameFor<'chat.completions.create'>>().not.toBeNever();

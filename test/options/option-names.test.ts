@@ -48,7 +48,7 @@ describe('an option with the name of a parameter', () => {
     parallel_tool_calls: false,
   };
 
-  test('is ignored if the parameters have it too', async () => {
+  test('an option with the name of a parameter is ignored if the parameters have it too', async () => {
     const { make, warnings } = listening();
     const { client, emulator } = make();
     const { completions } = client.chat;
@@ -81,14 +81,14 @@ describe('an option with the name of a parameter', () => {
     },
   );
 
-  test('is ignored if it is an empty list', async () => {
+  test('an option with the name of a parameter is ignored if it is an empty list', async () => {
     const { client } = emulated();
     const options = untyped<RequestOptions>({ tools: [] });
 
     await expect(client.chat.completions.create(ask, options)).resolves.toHaveProperty('id');
   });
 
-  test('is ignored for a gateway that renames the parameter', async () => {
+  test('an option with the name of a parameter is ignored for a gateway that renames the parameter', async () => {
     const { client } = emulated({ gateway: 'openrouter' }, { gateway: 'openrouter' });
     const limited = { ...ask, max_completion_tokens: 9, tools };
     const options = untyped<RequestOptions>({ max_completion_tokens: 9, tools });
@@ -96,7 +96,7 @@ describe('an option with the name of a parameter', () => {
     await expect(client.chat.completions.create(limited, options)).resolves.toHaveProperty('id');
   });
 
-  test('does not hide an option that concerns money', async () => {
+  test('an option with the name of a parameter does not hide an option that concerns money', async () => {
     const { client } = emulated();
     const extra = untyped<typeof ask>({ ...ask, ledger: {} });
 
@@ -154,7 +154,7 @@ describe('an unknown option', () => {
     expect(warnings()).toEqual([]);
   });
 
-  test('does not fail the call if the logger throws', async () => {
+  test('an unknown option does not fail the call if the logger throws', async () => {
     const logger = {
       ...console,
       warn: vi.fn(() => Promise.reject(new Error('full')).catch(() => {})),

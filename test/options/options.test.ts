@@ -43,7 +43,7 @@ describe('options of the client', () => {
     expect(message).not.toContain('cret');
   });
 
-  test.each(['sk-test', null, 5])('must be an object, not %j', (options) => {
+  test.each(['sk-test', null, 5])('options of the client must be an object, not %j', (options) => {
     const { field, message } = catchInvalidInput(options);
 
     expect(field).toBe('options');
@@ -51,7 +51,7 @@ describe('options of the client', () => {
     expect(message).not.toContain('sk-test');
   });
 
-  test('only throws InvalidInputError', () => {
+  test('invalid options of the client only throw InvalidInputError', () => {
     const fields = ['apiKey', 'baseURL', 'logLevel', 'logger', 'fetch', 'timeout', 'maxRetries'];
     const garbage = fc.dictionary(fc.constantFrom(...fields), fc.anything());
     fc.assert(
@@ -96,7 +96,7 @@ describe('the environment', () => {
     expect(log.isEnabled('debug')).toBe(true);
   });
 
-  test('is overridden by options', () => {
+  test('the environment is overridden by options', () => {
     vi.stubEnv('GATEWAY_BASE_URL', 'https://env.example');
     vi.stubEnv('GATEWAY_LOG', 'debug');
 
@@ -106,7 +106,7 @@ describe('the environment', () => {
     expect(log.isEnabled('error')).toBe(false);
   });
 
-  test('is named if it is invalid or missing', () => {
+  test('a variable of the environment is named if it is invalid or missing', () => {
     vi.stubEnv('GATEWAY_LOG', 'loud');
     expect(catchInvalidInput(base).field).toBe('GATEWAY_LOG');
     vi.stubEnv('GATEWAY_LOG', ' ');
@@ -121,7 +121,7 @@ describe('the environment', () => {
     );
   });
 
-  test('may be inaccessible', () => {
+  test('the environment may be inaccessible', () => {
     vi.stubGlobal('process', {
       get env() {
         throw new Error('NotCapable: Requires env access');

@@ -120,7 +120,7 @@ describe.each(everyMethod)('$method()', ({ method, call }) => {
     expect(wrong).toEqual([]);
   });
 
-  test('has valid defaults', () => {
+  test('a method has valid defaults', () => {
     for (const { name, option } of own) {
       if (option.default === undefined) continue;
       expect(option.check(name, option.default)).toEqual(option.default);

@@ -41,7 +41,7 @@ const optionsIn = ({ requests }: ReturnType<typeof emulated>['emulator']): boole
 
 describe.each(Object.entries(doors))('%s', (name, open) => {
   test.each(rejections)(
-    'is answered by a provider with %s stream_options',
+    'a call is answered by a provider with %s stream_options',
     async (chatStreamOptions) => {
       const { client, emulator } = emulated({}, { quirks: { chatStreamOptions } });
 
@@ -54,7 +54,7 @@ describe.each(Object.entries(doors))('%s', (name, open) => {
     },
   );
 
-  test('has stream_options where they are read', async () => {
+  test('a call has stream_options where they are read', async () => {
     const { client, emulator } = emulated();
 
     await open(client);

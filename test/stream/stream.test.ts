@@ -56,7 +56,7 @@ describe('a page', () => {
     expect(result).toMatchObject({ error: undefined, verdict: 'complete' });
   });
 
-  test('has the events and promises of stream()', async () => {
+  test('a page has the events and promises of stream()', async () => {
     const stream = ChatCompletionStream.fromReadableStream(sentOn(openChat(wholeAnswer)));
     const deltas: string[] = [];
     stream.on('content.delta', ({ delta, snapshot, parsed }) => {
@@ -149,7 +149,7 @@ describe('a page', () => {
     await expect(stream.done()).rejects.toBeInstanceOf(GatewayError);
   });
 
-  test('can stop the stream, which aborts it on the server', async () => {
+  test('a page can stop the stream, which aborts it on the server', async () => {
     const { response, send, isCancelled } = openResponse();
     send(encode(first));
     const stream = ChatCompletionStream.fromReadableStream(sentOn(openChat(response)));

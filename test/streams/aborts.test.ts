@@ -150,7 +150,7 @@ describe.each(['before the first chunk', 'in the middle'] as const)(
     const isMiddle = point === 'in the middle';
 
     test.each(Object.entries(quietWays))(
-      'by %s closes the socket without an error',
+      'a stream that is left by %s closes the socket without an error',
       async (_, leave) => {
         const { client, closed } = await serve(point);
         const stream = await client.chat.completions.create({ ...params, stream: true });
@@ -163,7 +163,7 @@ describe.each(['before the first chunk', 'in the middle'] as const)(
       },
     );
 
-    test('by the signal closes the socket, and throws with the partial response', async () => {
+    test('a stream that is left by the signal closes the socket, and throws with the partial response', async () => {
       const { client, closed } = await serve(point);
       const controller = new AbortController();
       const { signal } = controller;

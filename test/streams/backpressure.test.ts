@@ -74,7 +74,7 @@ describe('a slow reader of a fast server', () => {
     await reading.close();
   });
 
-  test('that starts late applies backpressure before', async () => {
+  test('a slow reader that starts late applies backpressure before', async () => {
     const flood = await startFlood();
     const stream = await open(flood);
 

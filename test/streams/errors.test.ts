@@ -52,40 +52,51 @@ describe('an error inside a stream', () => {
   const before = encode(chunk({ content: 'Hel' }));
   const after = encode(chunk({ content: 'lo' }), chunk({}, 'stop'));
 
-  test.each(shapes)('is thrown at any position in the stream: %s', async (_, error) => {
-    for (const text of [
-      error,
-      `${error}data: [DONE]\n\n`,
-      before + error + after,
-      before + after + error,
-      `: PING\n\n${error}`,
-    ]) {
-      for (const size of [5, 65_536]) {
-        const watched = watchedContext();
-        const result = await readStream(openChat(respond(cutBytes(text, size)), watched));
+  test.each(shapes)(
+    'an error inside a stream is thrown at any position in the stream: %s',
+    async (_, error) => {
+      for (const text of [
+        error,
+        `${error}data: [DONE]\n\n`,
+        before + error + after,
+        before + after + error,
+        `: PING\n\n${error}`,
+      ]) {
+        for (const size of [5, 65_536]) {
+          const watched = watchedContext();
+          const result = await readStream(openChat(respond(cutBytes(text, size)), watched));
 
-        expect(result.error).toBeInstanceOf(StreamError);
-        expect(result.error).not.toBeInstanceOf(StreamTruncatedError);
-        expect(String(result.error)).toContain('Too long');
-        expect(result.verdict).toBe('truncated');
-        expect(watched.releases).toBe(1);
+          expect(result.error).toBeInstanceOf(StreamError);
+          expect(result.error).not.toBeInstanceOf(StreamTruncatedError);
+          expect(String(result.error)).toContain('Too long');
+          expect(result.verdict).toBe('truncated');
+          expect(watched.releases).toBe(1);
+        }
       }
-    }
-  });
-
-  test.each(bare)('is thrown at any position in the stream: %s', async (_, error) => {
-    for (const text of [error, `: PING\n\n${error}`, before + error, `${before}${after}${error}`]) {
-      for (const size of [1, 5, 65_536]) {
-        const result = await readStream(openChat(respond(cutBytes(text, size))));
-
-        expect(result.error).toBeInstanceOf(StreamError);
-        expect(String(result.error)).toContain('Too long');
-      }
-    }
-  });
+    },
+  );
 
   test.each(bare)(
-    'is thrown between events, before the events that follow: %s',
+    'an error inside a stream is thrown at any position in the stream: %s',
+    async (_, error) => {
+      for (const text of [
+        error,
+        `: PING\n\n${error}`,
+        before + error,
+        `${before}${after}${error}`,
+      ]) {
+        for (const size of [1, 5, 65_536]) {
+          const result = await readStream(openChat(respond(cutBytes(text, size))));
+
+          expect(result.error).toBeInstanceOf(StreamError);
+          expect(String(result.error)).toContain('Too long');
+        }
+      }
+    },
+  );
+
+  test.each(bare)(
+    'an error inside a stream is thrown between events, before the events that follow: %s',
     async (_, error) => {
       const done = encode('[DONE]');
       for (const [ahead, behind, given] of [
@@ -111,7 +122,7 @@ describe('an error inside a stream', () => {
     },
   );
 
-  test('is not assumed for text between events of a complete response', async () => {
+  test('an error inside a stream is not assumed for text between events of a complete response', async () => {
     for (const text of ['oops\n', '{"ok":true}\n', '{"error":null}\n\n', '[1]\r\n']) {
       const result = await readStream(openChat(before + text + after + encode('[DONE]')));
 
@@ -138,22 +149,25 @@ describe('an error inside a stream', () => {
       message: 'the gateway sent an HTML page (<html></html>)',
     },
     { name: 'JSON that says nothing', text: '{"ok":false}', message: '{"ok":false}' },
-  ])('is created from $name in place of events', async ({ text, message }) => {
-    const done = `\n\n${encode('[DONE]')}`;
-    for (const around of [text, before + text, text + done, before + text + done]) {
-      const stream = openChat(around);
-      const { error } = await readStream(stream);
+  ])(
+    'an error inside a stream is created from $name in place of events',
+    async ({ text, message }) => {
+      const done = `\n\n${encode('[DONE]')}`;
+      for (const around of [text, before + text, text + done, before + text + done]) {
+        const stream = openChat(around);
+        const { error } = await readStream(stream);
 
-      expect(error).toBeInstanceOf(StreamError);
-      expect(error).not.toBeInstanceOf(StreamTruncatedError);
-      expect(String(error)).toContain(message);
-    }
-  });
+        expect(error).toBeInstanceOf(StreamError);
+        expect(error).not.toBeInstanceOf(StreamTruncatedError);
+        expect(String(error)).toContain(message);
+      }
+    },
+  );
 
   test.each([
     ['in one line', `{"a":"${'x'.repeat(3_000)}"}\n`],
     ['over lines', `{\n${'"a":1,\n'.repeat(500)}`],
-  ])('is read up to a limit: %s', async (_, text) => {
+  ])('an error inside a stream is read up to a limit: %s', async (_, text) => {
     for (const size of [100, 65_536]) {
       const watched = watchedContext({ maxEventBytes: 2_000 });
       const { error } = await readStream(openChat(respond(cutBytes(text, size)), watched));
@@ -162,7 +176,7 @@ describe('an error inside a stream', () => {
     }
   });
 
-  test('is found after much text', async () => {
+  test('an error inside a stream is found after much text', async () => {
     const text = `${'x'.repeat(1_000)}\n`.repeat(100) + encode({ error: 'Too long' }).slice(6);
 
     const { error } = await readStream(openChat(respond(cutBytes(text, 333))));
@@ -170,7 +184,7 @@ describe('an error inside a stream', () => {
     expect(String(error)).toContain('Too long');
   });
 
-  test("has the gateway's message and the partial response", async () => {
+  test("an error inside a stream has the gateway's message and the partial response", async () => {
     const error = { message: 'Too long', type: 'invalid', code: 429, param: 'messages' };
 
     const result = await readStream(openChat(before + encode(usageChunk, { error })));
@@ -211,7 +225,7 @@ describe('an error inside a stream', () => {
     expect((await readStream(stream)).error).toMatchObject({ usage: usageMetadata });
   });
 
-  test('is not an image in a stream of images', async () => {
+  test('an error inside a stream is not an image in a stream of images', async () => {
     const text = encode({ error: { message: 'Too long' }, usage: { total_tokens: 4 } });
     const stream = createStream(respond(text), watchedContext().context, imageGenProtocol(1));
 
@@ -221,7 +235,7 @@ describe('an error inside a stream', () => {
     });
   });
 
-  test('does not complete the stream, unlike a finish reason', async () => {
+  test('an error inside a stream does not complete the stream, unlike a finish reason', async () => {
     for (const [text, verdict] of [
       [before + encode(chunk({}, 'error'), usageChunk, '[DONE]'), 'no_finish_reason'],
       [before + encode(chunk({}, 'error')), 'no_terminator'],
@@ -235,7 +249,7 @@ describe('an error inside a stream', () => {
     }
   });
 
-  test('has the request id of its message if headers cannot be read, as in browsers', async () => {
+  test('an error inside a stream has the request id of its message if headers cannot be read, as in browsers', async () => {
     const event = encode({ error: { message: 'Too long (request id: r-7)' } });
     const watched = watchedContext({ error: { operation: 'chat.completions.create' } });
 
@@ -254,7 +268,7 @@ describe('an error inside a stream', () => {
     expect(watched.releases).toBe(2);
   });
 
-  test('is not assumed for a notice with a type and a message', async () => {
+  test('an error inside a stream is not assumed for a notice with a type and a message', async () => {
     const news = { type: 'status', message: 'thinking' };
 
     const result = await readStream(openChat(encode(news, chunk({ content: 'a' }, 'stop'))));
@@ -262,7 +276,7 @@ describe('an error inside a stream', () => {
     expect(result).toMatchObject({ error: undefined, verdict: 'complete' });
   });
 
-  test('is not assumed for an empty error field', async () => {
+  test('an error inside a stream is not assumed for an empty error field', async () => {
     for (const error of [null, '', {}]) {
       const result = await readStream(openChat(encode({ ...chunk({}, 'stop'), error })));
 
@@ -270,7 +284,7 @@ describe('an error inside a stream', () => {
     }
   });
 
-  test('without content is an error if nothing follows it', async () => {
+  test('an error without content is an error if nothing follows it', async () => {
     const hollow = {
       id: '',
       object: '',
@@ -291,7 +305,7 @@ describe('an error inside a stream', () => {
     expect(whole).toMatchObject({ error: undefined, verdict: 'complete' });
   });
 
-  test('is thrown with every onTruncated', async () => {
+  test('an error inside a stream is thrown with every onTruncated', async () => {
     const watched = watchedContext({ onTruncated: 'allow' });
 
     const result = await readStream(openChat(encode({ error: 'no' }), watched));
@@ -310,7 +324,7 @@ describe('an error inside a stream', () => {
     expect(watched.context.controller.signal.aborted).toBe(true);
   });
 
-  test('is thrown for an event larger than maxEventBytes', async () => {
+  test('an error inside a stream is thrown for an event larger than maxEventBytes', async () => {
     const watched = watchedContext({ maxEventBytes: 1_024 });
 
     const result = await readStream(

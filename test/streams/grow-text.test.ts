@@ -25,7 +25,7 @@ function respondWith(count: number, event: (position: number) => object): Respon
 const fourDigits = (at: number): string => String(at % 10_000).padStart(4, '0');
 
 describe('a text that grows', () => {
-  test('is the sum of its chunks', () => {
+  test('a growing text is the sum of its chunks', () => {
     const pieces = fc.array(fc.string({ maxLength: 200 }), { maxLength: 300 });
     fc.assert(
       fc.property(pieces, (list) => {

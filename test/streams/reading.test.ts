@@ -173,7 +173,7 @@ describe('reading a stream', () => {
     expect(() => stream.toReadableStream()).toThrow(GatewayError);
   });
 
-  test('with overlapping next() calls keeps the order', async () => {
+  test('reading a stream with overlapping next() calls keeps the order', async () => {
     const iterator = openChat(respond(cutBytes(wholeAnswer, 40)))[Symbol.asyncIterator]();
 
     const results = await Promise.all(Array.from({ length: 8 }, () => iterator.next()));

@@ -18,7 +18,7 @@ import {
 } from '../helpers/sse.ts';
 
 describe('tee()', () => {
-  test('both branches receive everything, at their own pace', async () => {
+  test('both branches of tee() receive everything, at their own pace', async () => {
     const watched = watchedContext();
     const [left, right] = openChat(respond(cutBytes(wholeAnswer, 30)), watched).tee();
 
@@ -75,21 +75,24 @@ const chunkOfNothing: ChatCompletionChunk = {
 };
 
 describe('toReadableStream() and fromReadableStream()', () => {
-  test.each([1, 7, 4096])('return the same chunks, in network chunks of %d bytes', async (size) => {
-    const direct = await readAll(openChat(wholeAnswer));
-    const lines = await new Response(openChat(wholeAnswer).toReadableStream()).text();
+  test.each([1, 7, 4096])(
+    'toReadableStream() and fromReadableStream() return the same chunks, in network chunks of %d bytes',
+    async (size) => {
+      const direct = await readAll(openChat(wholeAnswer));
+      const lines = await new Response(openChat(wholeAnswer).toReadableStream()).text();
 
-    const copy = Stream.fromReadableStream<ChatCompletionChunk>(
-      respond(cutBytes(lines, size)).body ?? new ReadableStream(),
-    );
-    const result = await readStream(copy);
+      const copy = Stream.fromReadableStream<ChatCompletionChunk>(
+        respond(cutBytes(lines, size)).body ?? new ReadableStream(),
+      );
+      const result = await readStream(copy);
 
-    expect(lines.split('\n')).toHaveLength(direct.items.length + 1);
-    expect(result.items).toEqual(direct.items);
-    expect(result.verdict).toBe('complete');
-  });
+      expect(lines.split('\n')).toHaveLength(direct.items.length + 1);
+      expect(result.items).toEqual(direct.items);
+      expect(result.verdict).toBe('complete');
+    },
+  );
 
-  test('fail where the loop throws', async () => {
+  test('toReadableStream() and fromReadableStream() fail where the loop throws', async () => {
     const readable = openChat(encode(chunk({ content: 'a' }), '[DONE]')).toReadableStream();
 
     const { error, items } = await readAll(Stream.fromReadableStream(readable));
@@ -99,7 +102,7 @@ describe('toReadableStream() and fromReadableStream()', () => {
     expect(error).toMatchObject({ verdict: 'no_finish_reason' });
   });
 
-  test('throw for a truncated line', async () => {
+  test('toReadableStream() and fromReadableStream() throw for a truncated line', async () => {
     const { error, verdict } = await readStream(
       Stream.fromReadableStream(respond('{"a":1}\n{"a":').body ?? new ReadableStream()),
     );
@@ -108,7 +111,7 @@ describe('toReadableStream() and fromReadableStream()', () => {
     expect(verdict).toBe('truncated');
   });
 
-  test('accept values of any type', async () => {
+  test('toReadableStream() and fromReadableStream() accept values of any type', async () => {
     const text = '1\n"[DONE]"\n\n{"error":"mine"}\n[2]\n';
 
     const { items } = await readAll(

@@ -26,32 +26,41 @@ function read(text: string | Uint8Array[], size = 65_536, maxEventBytes = 1_000_
 const sizes = [1, 2, 3, 7, 4096] as const;
 
 describe('server-sent events', () => {
-  test.each(sizes)('are read with every line ending, in chunks of %d bytes', (size) => {
-    for (const end of ['\n', '\r\n', '\r']) {
-      const text = ['data: {"a":1}', '', 'event: x', 'data:b', 'data: c', '', ''].join(end);
+  test.each(sizes)(
+    'server-sent events are read with every line ending, in chunks of %d bytes',
+    (size) => {
+      for (const end of ['\n', '\r\n', '\r']) {
+        const text = ['data: {"a":1}', '', 'event: x', 'data:b', 'data: c', '', ''].join(end);
 
-      expect(read(text, size).plain).toEqual([
-        [undefined, '{"a":1}'],
-        ['x', 'b\nc'],
-      ]);
-    }
-  });
+        expect(read(text, size).plain).toEqual([
+          [undefined, '{"a":1}'],
+          ['x', 'b\nc'],
+        ]);
+      }
+    },
+  );
 
-  test.each(sizes)('keep multibyte characters, in chunks of %d bytes', (size) => {
-    const data = 'Grüße 世界 🌍 \u2028 ﷽';
+  test.each(sizes)(
+    'server-sent events keep multibyte characters, in chunks of %d bytes',
+    (size) => {
+      const data = 'Grüße 世界 🌍 \u2028 ﷽';
 
-    expect(read(`data: ${data}\n\n`, size).plain).toEqual([[undefined, data]]);
-  });
+      expect(read(`data: ${data}\n\n`, size).plain).toEqual([[undefined, data]]);
+    },
+  );
 
-  test.each(sizes)('skip a byte order mark, in chunks of %d bytes', (size) => {
+  test.each(sizes)('server-sent events skip a byte order mark, in chunks of %d bytes', (size) => {
     expect(read('\uFEFFdata: a\n\n', size).plain).toEqual([[undefined, 'a']]);
   });
 
-  test.each(sizes)('skip comments, ids and retries, in chunks of %d bytes', (size) => {
-    const text = ': PING\n\nid: 4\n\n:\n\nretry: 10\n\ndata: a\n\n: keepalive\n\n';
+  test.each(sizes)(
+    'server-sent events skip comments, ids and retries, in chunks of %d bytes',
+    (size) => {
+      const text = ': PING\n\nid: 4\n\n:\n\nretry: 10\n\ndata: a\n\n: keepalive\n\n';
 
-    expect(read(text, size)).toEqual({ plain: [[undefined, 'a']], isOpen: [false], stray: '' });
-  });
+      expect(read(text, size)).toEqual({ plain: [[undefined, 'a']], isOpen: [false], stray: '' });
+    },
+  );
 
   test.each(['data: a', 'data: a\n', 'data: a\r', 'data: a\r\n'])(
     'the last one needs no blank line: %j',
@@ -62,20 +71,26 @@ describe('server-sent events', () => {
     },
   );
 
-  test.each(['\n', '\r\n', '\r'])('are yielded with their last byte: %j', (end) => {
-    const taken: string[] = [];
-    const reader = serverEvents({ take: (data) => void taken.push(data), takeStrayLine: () => {} });
-    const taking = [`data: a${end}`, end.charAt(0), end.slice(1), `data: b${end}`, end.charAt(0)];
+  test.each(['\n', '\r\n', '\r'])(
+    'server-sent events are yielded with their last byte: %j',
+    (end) => {
+      const taken: string[] = [];
+      const reader = serverEvents({
+        take: (data) => void taken.push(data),
+        takeStrayLine: () => {},
+      });
+      const taking = [`data: a${end}`, end.charAt(0), end.slice(1), `data: b${end}`, end.charAt(0)];
 
-    const after = taking.map((text) => {
-      reader.push(new TextEncoder().encode(text));
-      return taken.join('');
-    });
+      const after = taking.map((text) => {
+        reader.push(new TextEncoder().encode(text));
+        return taken.join('');
+      });
 
-    expect(after).toEqual(['', 'a', 'a', 'a', 'ab']);
-  });
+      expect(after).toEqual(['', 'a', 'a', 'a', 'ab']);
+    },
+  );
 
-  test('take linear time with a carriage return among many lines', () => {
+  test('server-sent events take linear time with a carriage return among many lines', () => {
     const events = 'data: 1\n\n'.repeat(200_000);
     const [usual, mixed] = [events, `: PING\r\n\r\n${events}`].map((text) => {
       const startedAt = performance.now();
@@ -86,7 +101,7 @@ describe('server-sent events', () => {
     expect(mixed).toBeLessThan(10 * Number(usual) + 1_000);
   });
 
-  test('with empty data are events', () => {
+  test('server-sent events with empty data are events', () => {
     expect(read('data:\n\ndata: \n\ndata\n\n').plain).toEqual([
       [undefined, ''],
       [undefined, ''],
@@ -94,7 +109,7 @@ describe('server-sent events', () => {
     ]);
   });
 
-  test('are the same wherever the bytes are split', () => {
+  test('server-sent events are the same wherever the bytes are split', () => {
     const line = fc.constantFrom('\n', '\r\n', '\r');
     const word = fc
       .string({ unit: 'grapheme', maxLength: 12 })
@@ -146,7 +161,7 @@ describe('server-sent events', () => {
 describe('text outside events', () => {
   const error = '{"error":{"message":"Grüße: too long","code":null}}';
 
-  test.each(sizes)('is kept in any position, in chunks of %d bytes', (size) => {
+  test.each(sizes)('text outside events is kept in any position, in chunks of %d bytes', (size) => {
     expect(read(`: PING\n\n${error}`, size).stray).toBe(error);
     expect(read(`${error}\n`, size).stray).toBe(error);
     expect(read(`data: a\n\n${error}\n\ndata: b\n\n`, size)).toMatchObject({
@@ -158,13 +173,16 @@ describe('text outside events', () => {
     });
   });
 
-  test.each(sizes)('is kept over several lines, in chunks of %d bytes', (size) => {
-    const pretty = JSON.stringify(JSON.parse(error), undefined, 2);
+  test.each(sizes)(
+    'text outside events is kept over several lines, in chunks of %d bytes',
+    (size) => {
+      const pretty = JSON.stringify(JSON.parse(error), undefined, 2);
 
-    expect(JSON.parse(read(`data: a\r\n\r\n${pretty}`, size).stray)).toEqual(JSON.parse(error));
-  });
+      expect(JSON.parse(read(`data: a\r\n\r\n${pretty}`, size).stray)).toEqual(JSON.parse(error));
+    },
+  );
 
-  test('does not include the start of a field', () => {
+  test('text outside events does not include the start of a field', () => {
     for (const text of ['d', 'da', 'dat', 'data', 'event', 'ret', ':', ': PI']) {
       expect(read(`data: a\n\n${text}`).stray).toBe('');
     }

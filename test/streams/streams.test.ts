@@ -44,7 +44,7 @@ describe('a complete stream', () => {
     expect(result.verdict).toBe('complete');
   });
 
-  test('may have chunks without choices', async () => {
+  test('a complete stream may have chunks without choices', async () => {
     const { items } = await readStream(openChat(wholeAnswer));
 
     expect(items.at(-1)?.choices).toEqual([]);
@@ -64,14 +64,14 @@ describe('a complete stream', () => {
     ['with data that says nothing', `data: null\n\ndata: 1\n\n${encode(chunk({}, 'stop'))}`],
     ['with a late ping of text', `${encode(chunk({}, 'stop'))}OK\n`],
     ['cut within its terminator', `${encode(chunk({}, 'stop'))}data: [DO`],
-  ])('is complete %s', async (_, text) => {
+  ])('a stream is complete %s', async (_, text) => {
     const result = await readStream(openChat(text));
 
     expect(result.error).toBeUndefined();
     expect(result.verdict).toBe('complete');
   });
 
-  test('is complete if the connection breaks after its finish reason', async () => {
+  test('a stream is complete if the connection breaks after its finish reason', async () => {
     const pieces = cutBytes(encode(chunk({ content: 'a' }, 'stop')), 4096);
 
     const result = await readStream(openChat(respond(pieces, new TypeError('terminated'))));
@@ -189,7 +189,7 @@ describe('a stream of any kind', () => {
     '',
   );
 
-  test('is read the same wherever its bytes are split', async () => {
+  test('a stream of any kind is read the same wherever its bytes are split', async () => {
     const streams = fc.tuple(
       fc.array(event, { maxLength: 6 }),
       ending,

@@ -72,7 +72,7 @@ describe('firstByteTimeout', () => {
     expect((await reading).error).toMatchObject({ limit: 'firstByteTimeout' });
   });
 
-  test('is satisfied by a heartbeat', async () => {
+  test('firstByteTimeout is satisfied by a heartbeat', async () => {
     const { stream, send, end: close } = openStream({ firstByteTimeout: 1_000 });
     const reading = readAll(stream);
     send(': PING\n\n');
@@ -105,7 +105,7 @@ describe('idleTimeout', () => {
     });
   });
 
-  test('is reset by heartbeats', async () => {
+  test('idleTimeout is reset by heartbeats', async () => {
     const { stream, send, end: close } = openStream({ idleTimeout: 1_000 });
     const reading = readAll(stream);
     send(piece);
@@ -121,7 +121,7 @@ describe('idleTimeout', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('does not count while the reader is busy', async () => {
+  test('idleTimeout does not count while the reader is busy', async () => {
     const { stream, send, end: close } = openStream({ idleTimeout: 1_000 });
     send(piece);
     const iterator = stream[Symbol.asyncIterator]();
@@ -184,7 +184,7 @@ describe('chunkTimeout', () => {
     expect((await reading).error).toMatchObject({ limit: 'chunkTimeout', timeout: 1_000 });
   });
 
-  test('is satisfied by every event', async () => {
+  test('chunkTimeout is satisfied by every event', async () => {
     const { stream, send, end: close } = openStream({ chunkTimeout: 1_000 });
     const reading = readAll(stream);
     for (let count = 0; count < 5; count++) {
@@ -214,7 +214,7 @@ describe('totalTimeout', () => {
     expect(error).toMatchObject({ limit: 'totalTimeout', timeout: 1_000 });
   });
 
-  test('may end before the stream begins', async () => {
+  test('totalTimeout may end before the stream begins', async () => {
     const startedAt = performance.now() - 2_000;
     const { stream, watched } = openStream({ totalTimeout: 1_000 }, { startedAt });
 
@@ -237,7 +237,7 @@ describe('totalTimeout', () => {
 });
 
 describe('a terminator without a finish reason', () => {
-  test('is followed by a short wait for late errors', async () => {
+  test('a terminator without a finish reason is followed by a short wait for late errors', async () => {
     const { stream, send } = openStream({});
     const reading = readStream(stream);
     send(`${piece}data: [DONE]\n\n`);
@@ -251,7 +251,7 @@ describe('a terminator without a finish reason', () => {
     expect(verdict).toBe('no_finish_reason');
   });
 
-  test('is overridden by a later error', async () => {
+  test('a terminator without a finish reason is overridden by a later error', async () => {
     const { stream, send, end: close } = openStream({});
     const reading = readAll(stream);
     send(`${piece}data: [DONE]\n\n`);

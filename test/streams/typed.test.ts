@@ -31,7 +31,7 @@ describe('a stream of images', () => {
     ['at the end of the connection', encode(preview, completed)],
     ['with a terminator', encode(preview, completed, '[DONE]')],
     ['with heartbeats and event names', `: PING\n\nevent: image\n${encode(completed)}`],
-  ])('is complete %s', async (_, text) => {
+  ])('a stream of images is complete %s', async (_, text) => {
     const result = await read(text);
 
     expect(result).toMatchObject({ error: undefined, verdict: 'complete' });
@@ -48,7 +48,7 @@ describe('a stream of images', () => {
     expect(empty.verdict).toBe('no_finish_reason');
   });
 
-  test('with a terminator may have fewer images than requested', async () => {
+  test('a stream of images with a terminator may have fewer images than requested', async () => {
     expect((await read(encode(completed, '[DONE]'), 2)).verdict).toBe('complete');
   });
 
@@ -61,7 +61,7 @@ describe('a stream of images', () => {
     expect(String(error)).toContain('Refused');
   });
 
-  test('may arrive as one response', async () => {
+  test('a stream of images may arrive as one response', async () => {
     const protocol = protocolFor();
     const values = protocol.fromAnswer({ data: [] });
 

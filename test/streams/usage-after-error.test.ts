@@ -67,7 +67,7 @@ const readers: Readonly<Record<string, (client: Gateway) => Promise<unknown>>> =
 };
 
 describe.each(Object.entries(readers))('an error read by %s', (name, read) => {
-  test('has the usage that follows it, and so do spent(), budgets and observers', async () => {
+  test('an error has the usage that follows it, and so do spent(), budgets and observers', async () => {
     const ended: ObservedEnd[] = [];
     const options: GatewayOptions = {
       budget: { limit: 5, perCall: { 'm-large': 0.1 } },

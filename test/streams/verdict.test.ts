@@ -55,7 +55,7 @@ test('docs/wire.md has the table of transitions', () => {
 });
 
 describe('a stream', () => {
-  test('is in the same state, in whatever order its signs have arrived', () => {
+  test('a stream is in the same state, in whatever order its signs have arrived', () => {
     fc.assert(
       fc.property(
         fc
@@ -70,7 +70,7 @@ describe('a stream', () => {
     );
   });
 
-  test('that has failed is never over, and ends with its error', () => {
+  test('a stream that has failed is never over, and ends with its error', () => {
     const later = fc.array(fc.constantFrom(...signs));
     // After a complete response and its terminator, nothing is read.
     const earlier = fc.subarray([...harmless]).filter((some) => follow(some) !== 'done');
@@ -85,7 +85,7 @@ describe('a stream', () => {
     );
   });
 
-  test('is finished by a whole response, or by the proof of its items', () => {
+  test('a stream is finished by a whole response, or by the proof of its items', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...harmless)), proofs, (seen, given) => {
         const state = follow(seen);
@@ -98,7 +98,7 @@ describe('a stream', () => {
     );
   });
 
-  test('has the verdict of its proof, else of how it ended', () => {
+  test('a stream has the verdict of its proof, else of how it ended', () => {
     const lasts = fc.constantFrom('whole', 'cut', 'torn');
     const ends = fc.record({ isBroken: fc.boolean(), endIsProof: fc.boolean() });
     fc.assert(

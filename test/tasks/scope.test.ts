@@ -72,7 +72,7 @@ describe('a browser tab', () => {
     }
   }
 
-  test('that becomes visible polls, after the minimum pause', async () => {
+  test('a browser tab that becomes visible polls, after the minimum pause', async () => {
     const tab = new Tab();
     vi.stubGlobal('document', tab);
     const { emulator, videos, task } = await submitted(60 * minute);

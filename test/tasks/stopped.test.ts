@@ -126,7 +126,7 @@ describe.each(Object.entries(calls))('%s that is aborted at any step', (_, call)
 describe('a submission that is stopped at any time', () => {
   fakeWaitingTime();
 
-  test('has its task if the answer comes within 30 seconds', async () => {
+  test('a submission that is stopped at any time has its task if the answer comes within 30 seconds', async () => {
     vi.spyOn(crypto.subtle, 'digest').mockResolvedValue(new ArrayBuffer(32));
     const seconds = fc.integer({ min: 1, max: 70 });
     const way = fc.constantFrom('signal', 'totalTimeout');

@@ -53,13 +53,13 @@ function runNext(...parameters: Parameters<typeof run>) {
 }
 
 describe('pauses', () => {
-  test('grow from 5 to 10 seconds', () => {
+  test('pauses grow from 5 to 10 seconds', () => {
     const seen = Array.from({ length: 6 }, () => sees('queued'));
 
     expect(listPauses(seen)).toEqual([5_000, 6_250, 7_813, 9_766, 10_000, 10_000]);
   });
 
-  test('have 20 % jitter, and stay between 5 and 10 seconds', () => {
+  test('pauses have 20 % jitter, and stay between 5 and 10 seconds', () => {
     const seen = Array.from({ length: 5 }, () => sees('queued'));
 
     expect(listPauses(seen, early, {}, 0)).toEqual([5_000, 5_000, 6_250, 7_813, 8_000]);
@@ -78,9 +78,12 @@ describe('pauses', () => {
     [1_000, 5_000],
     [undefined, 5_000],
     [86_400_000, 300_000],
-  ])('are as long as the server requires, but at most five minutes: %s', (retryAfter, pause) => {
-    expect(listPauses([{ ...sees('queued'), retryAfter }])).toEqual([pause]);
-  });
+  ])(
+    'pauses are as long as the server requires, but at most five minutes: %s',
+    (retryAfter, pause) => {
+      expect(listPauses([{ ...sees('queued'), retryAfter }])).toEqual([pause]);
+    },
+  );
 });
 
 describe('the beginning of a wait', () => {
@@ -311,7 +314,7 @@ describe('property: a failure', () => {
     );
   });
 
-  test('that is the last status is reported as a failure', () => {
+  test('a failure that is the last status is reported as a failure', () => {
     fc.assert(
       fc.property(...plays, (seen, pauses, timeout) => {
         const { ended, tasks } = play(seen, pauses, timeout);
@@ -324,7 +327,7 @@ describe('property: a failure', () => {
 });
 
 describe('the options of a wait', () => {
-  test('have documented defaults', () => {
+  test('the options of a wait have documented defaults', () => {
     expect(settings).toMatchObject({
       interval: { first: 5_000, min: 5_000, max: 10_000, factor: 1.25, jitter: 0.2 },
       timeout: 1_800_000,

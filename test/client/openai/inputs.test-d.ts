@@ -53,18 +53,18 @@ async function calls(): Promise<void> {
 }
 
 describe('inputs', () => {
-  test('may be readonly lists', () => {
+  test('inputs may be readonly lists', () => {
     expectTypeOf(calls).toBeFunction();
   });
 
-  test('of openai are accepted with its kinds of files', () => {
+  test('inputs of openai are accepted with its kinds of files', () => {
     type Transcribe = TheirOpenAI.Audio.TranscriptionCreateParams<'json'>;
     expectTypeOf<TheirOpenAI.ImageEditParams>().toExtend<OpenAI.ImageEditParams>();
     expectTypeOf<Transcribe>().toExtend<OpenAI.Audio.TranscriptionCreateParams>();
     expectTypeOf<TheirOpenAI.Audio.TranslationCreateParams>().toExtend<OpenAI.Audio.TranslationCreateParams>();
   });
 
-  test('of openai take messages of this client, also with exactOptionalPropertyTypes', () => {
+  test('inputs of openai take messages of this client, also with exactOptionalPropertyTypes', () => {
     expectTypeOf<OpenAI.ChatCompletionMessage>().toExtend<TheirOpenAI.ChatCompletionMessageParam>();
     expectTypeOf<
       OpenAI.Chat.ParsedChatCompletionMessage<null>

@@ -35,7 +35,7 @@ import type {
 import type { TranscriptionCreateParams as RoomTranscriptionCreateParams } from '../../../src/resources/audio/transcription-types.ts';
 
 describe('nested types with the names of the openai package', () => {
-  test('of chunks', () => {
+  test('nested types of chunks have the names of the openai package', () => {
     type D = ChatCompletionChunk.Choice.Delta;
     expectTypeOf<ChatCompletionChunk.Choice>().toEqualTypeOf<
       ChatCompletionChunk['choices'][number]
@@ -60,7 +60,7 @@ describe('nested types with the names of the openai package', () => {
     >();
   });
 
-  test('of completions and messages', () => {
+  test('nested types of completions and messages have the names of the openai package', () => {
     expectTypeOf<ChatCompletion.Choice>().toEqualTypeOf<ChatCompletion['choices'][number]>();
     expectTypeOf<ChatCompletion.Choice.Logprobs | null>().toEqualTypeOf<
       ChatCompletion.Choice['logprobs']
@@ -93,7 +93,7 @@ describe('nested types with the names of the openai package', () => {
     expectTypeOf<ParsedFunction>().toExtend<ChatCompletionMessageFunctionToolCall.Function>();
   });
 
-  test('of requests', () => {
+  test('nested types of requests have the names of the openai package', () => {
     expectTypeOf<ChatCompletionContentPartImage.ImageURL>().toExtend<
       ChatCompletionContentPartImage['image_url']
     >();
@@ -119,7 +119,7 @@ describe('nested types with the names of the openai package', () => {
     expectTypeOf<RunnableToolFunction<{ genre: string }>['type']>().toEqualTypeOf<'function'>();
   });
 
-  test('below the client, at every level', () => {
+  test('nested types below the client have the names of the openai package, at every level', () => {
     type Ours = OpenAI.Chat.Completions.ChatCompletionChunk.Choice.Delta.ToolCall;
     type Theirs = TheirOpenAI.Chat.Completions.ChatCompletionChunk.Choice.Delta.ToolCall;
     expectTypeOf<Theirs>().toExtend<Ours>();
@@ -130,14 +130,14 @@ describe('nested types with the names of the openai package', () => {
     expectTypeOf<OpenAI.Chat.Completions.ChatCompletionMessageFunctionToolCall.Function>().toEqualTypeOf<ChatCompletionMessageFunctionToolCall.Function>();
   });
 
-  test('keep their type parameters', () => {
+  test('nested types keep their type parameters', () => {
     expectTypeOf<TranscriptionCreateParams<'srt'>>().toEqualTypeOf<
       RoomTranscriptionCreateParams<'srt'>
     >();
     expectTypeOf<TranscriptionCreateParams.VadConfig['type']>().toEqualTypeOf<'server_vad'>();
   });
 
-  test('are compatible with the types of the openai package', () => {
+  test('nested types are compatible with the types of the openai package', () => {
     expectTypeOf<TheirChunk.Choice.Delta>().toExtend<ChatCompletionChunk.Choice.Delta>();
     expectTypeOf<TheirCompletion.Choice>().toExtend<ChatCompletion.Choice>();
     expectTypeOf<TheirChunk>().toExtend<ChatCompletionChunk>();

@@ -109,7 +109,7 @@ describe('a budget of a call with fallbacks', () => {
     expect(costs.total).toBeCloseTo(0.8);
   });
 
-  test('that is too small for the next model ends the call with the previous error', async () => {
+  test('a budget that is too small for the next model ends the call with the previous error', async () => {
     const { client, emulator } = emulated({ maxRetries: 0, budget: { limit: 0.03, perCall } });
     failFirst(emulator, rejected);
 
@@ -126,7 +126,7 @@ describe('a budget of a call with fallbacks', () => {
 });
 
 describe('observers of a call with fallbacks', () => {
-  test('receive a call for each model, with the same id', async () => {
+  test('observers of a call with fallbacks receive a call for each model, with the same id', async () => {
     const calls: (Pick<ObservedCall, 'callId' | 'model'> & { error?: string })[] = [];
     const { client, emulator } = emulated({
       maxRetries: 0,
@@ -152,7 +152,7 @@ describe('observers of a call with fallbacks', () => {
     ]);
   });
 
-  test('write a span for each model', async () => {
+  test('observers of a call with fallbacks write a span for each model', async () => {
     const { observer, calls } = traced();
     const { client, emulator } = emulated({ maxRetries: 0, observer });
     failFirst(emulator, rejected);

@@ -145,20 +145,23 @@ const other: readonly Pick<Row, 'server' | 'body'>[] = [
 ];
 
 describe('a prompt that is too long', () => {
-  test.for(tooLong)('is sent to the next model if $server rejects it', async (row) => {
-    const { body, status = 400 } = row;
-    const { client, requests } = scripted([json(body, status), completion], { maxRetries: 0 });
+  test.for(tooLong)(
+    'a prompt that is too long is sent to the next model if $server rejects it',
+    async (row) => {
+      const { body, status = 400 } = row;
+      const { client, requests } = scripted([json(body, status), completion], { maxRetries: 0 });
 
-    const { choices } = await client.chat.completions.create(params, {
-      fallback: ['model-b'],
-      fallbackOn: ['context'],
-    });
+      const { choices } = await client.chat.completions.create(params, {
+        fallback: ['model-b'],
+        fallbackOn: ['context'],
+      });
 
-    expect(choices[0]?.message.content).toBe('hi');
-    await expect(requests[1]?.json()).resolves.toHaveProperty('model', 'model-b');
-  });
+      expect(choices[0]?.message.content).toBe('hi');
+      await expect(requests[1]?.json()).resolves.toHaveProperty('model', 'model-b');
+    },
+  );
 
-  test('is sent to the next model if only the code says so', async () => {
+  test('a prompt that is too long is sent to the next model if only the code says so', async () => {
     const error = { message: 'Bad request', code: 'context_length_exceeded', param: 'messages' };
     const { client, requests } = scripted([json({ error }, 400), completion], { maxRetries: 0 });
     await client.chat.completions.create(params, {
@@ -168,14 +171,17 @@ describe('a prompt that is too long', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test.for(other)('is not what $server rejects', async ({ body }) => {
-    const { client, requests } = scripted([json(body, 400), completion], { maxRetries: 0 });
+  test.for(other)(
+    'a rejection of $server does not mean that the prompt is too long',
+    async ({ body }) => {
+      const { client, requests } = scripted([json(body, 400), completion], { maxRetries: 0 });
 
-    const failed = await failureOf(
-      client.chat.completions.create(params, { fallback: ['model-b'] }),
-    );
+      const failed = await failureOf(
+        client.chat.completions.create(params, { fallback: ['model-b'] }),
+      );
 
-    expect(failed).toMatchObject({ name: 'BadRequestError', outcome: 'rejected' });
-    expect(requests).toHaveLength(1);
-  });
+      expect(failed).toMatchObject({ name: 'BadRequestError', outcome: 'rejected' });
+      expect(requests).toHaveLength(1);
+    },
+  );
 });

@@ -90,7 +90,7 @@ describe('fallback of a stream', () => {
     expect(both.requests).toHaveLength(2);
   });
 
-  test('does not change the model after content', async () => {
+  test('a fallback of a stream does not change the model after content', async () => {
     const { client, emulator } = emulated({ maxRetries: 0 });
     failFirst(emulator, { type: 'cut-events', after: 3 });
     const stream = await open(client);
@@ -99,7 +99,7 @@ describe('fallback of a stream', () => {
     expect(requestedModels(emulator).requests).toEqual(['model-a']);
   });
 
-  test('does not change the model after reasoning', async () => {
+  test('a fallback of a stream does not change the model after reasoning', async () => {
     const { client, requests } = scripted([
       eventStream(chunk({ role: 'assistant' }), chunk({ reasoning_content: 'Hm' })),
     ]);
@@ -107,7 +107,7 @@ describe('fallback of a stream', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('does not change the model after content that arrives with an error', async () => {
+  test('a fallback of a stream does not change the model after content that arrives with an error', async () => {
     const { client, requests } = scripted([
       eventStream(chunk({ content: 'Hm' }), { error: { message: 'Overloaded' } }),
     ]);
@@ -239,7 +239,7 @@ describe('a call with fallbacks', () => {
     expect(requestedModels(emulator).requests).toEqual(['model-a', 'model-b', 'model-b']);
   });
 
-  test("does not request the model of the call again if the client's list has it", async () => {
+  test("a call with fallbacks does not request the model of the call again if the client's list has it", async () => {
     const { client, emulator } = emulated({ maxRetries: 0, fallback: ['model-b', 'model-a'] });
     emulator.fail({ fault: error(429), times: Infinity });
     await failureOf(client.chat.completions.create({ model: 'model-a', messages: [...messages] }));
@@ -274,7 +274,7 @@ describe('a call with fallbacks', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('is rejected for embeddings in a call, and ignored there in a client', async () => {
+  test('fallbacks are rejected for embeddings in a call, and ignored there in a client', async () => {
     const { client, emulator } = emulated({ fallback: ['model-b'] });
     const params = { model: 'model-a', input: 'hi' };
     const options = untyped<object>({ fallback: ['model-b'] });

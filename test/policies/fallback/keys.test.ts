@@ -205,26 +205,29 @@ const refusals: readonly Refusal[] = [
 ];
 
 describe('a refused key', () => {
-  test.for(refusals)('of $baseURL: check apiKey', async ({ baseURL, body, status }) => {
-    for (const headers of [{}, { 'x-request-id': 'req-1' }]) {
-      for (const gateway of ['auto', 'openai', 'new-api'] as const) {
-        const row = { name: '', body, headers, options: { baseURL, gateway } };
-        const image = { model: 'model-a', prompt: 'A boat' };
+  test.for(refusals)(
+    'the error of a key that $baseURL refuses says to check apiKey',
+    async ({ baseURL, body, status }) => {
+      for (const headers of [{}, { 'x-request-id': 'req-1' }]) {
+        for (const gateway of ['auto', 'openai', 'new-api'] as const) {
+          const row = { name: '', body, headers, options: { baseURL, gateway } };
+          const image = { model: 'model-a', prompt: 'A boat' };
 
-        const failures = [
-          await failureOf(setup(row, status).client.chat.completions.create(params)),
-          await failureOf(setup(row, status).client.images.generate(image)),
-        ];
+          const failures = [
+            await failureOf(setup(row, status).client.chat.completions.create(params)),
+            await failureOf(setup(row, status).client.images.generate(image)),
+          ];
 
-        for (const failed of failures) {
-          const advice = 'Check apiKey: the gateway did not accept it.';
-          expect(failed).toMatchObject({ advice, outcome: 'rejected' });
+          for (const failed of failures) {
+            const advice = 'Check apiKey: the gateway did not accept it.';
+            expect(failed).toMatchObject({ advice, outcome: 'rejected' });
+          }
         }
       }
-    }
-  });
+    },
+  );
 
-  test("with a 400 that a gateway relayed is the provider's refusal", async () => {
+  test("a relayed 400 for an invalid key is the provider's refusal", async () => {
     const body = openAI('API key not valid. Please pass a valid API key.', {
       type: 'upstream_error',
       code: 400,
@@ -265,7 +268,7 @@ describe('a refused key', () => {
   });
 
   test.for([undefined, 'openrouter', 'litellm', 'openai'] as const)(
-    'of the emulator of %s ends the call if the key is wrong',
+    'a wrong key ends the call at the emulator of %s',
     async (gateway) => {
       const options = gateway === undefined ? {} : { gateway };
       const { client, emulator } = emulated(

@@ -66,7 +66,7 @@ describe.each(calls)('a ledger of $operation with fallbacks', ({ make }) => {
     });
   });
 
-  test('does not submit again if the next model may be charged', async () => {
+  test('a ledger does not submit again if the next model may be charged', async () => {
     const { client, emulator } = emulated(options);
     failFirst(emulator, rejected);
     const lost = emulator.fail({ fault: { type: 'reset', when: 'after-charge' } });

@@ -119,35 +119,44 @@ const run = async ({ call }: Row, fault: Fault, options: GatewayOptions = {}) =>
 };
 
 describe('the next model is requested', () => {
-  test.for([...metered, ...charged])('by $operation after a 429', async (row) => {
-    const { end, requests, charges } = await run(row, { type: 'error', status: 429 });
-    const each = Array.from({ length: row.calls ?? 1 });
+  test.for([...metered, ...charged])(
+    'the next model is requested by $operation after a 429',
+    async (row) => {
+      const { end, requests, charges } = await run(row, { type: 'error', status: 429 });
+      const each = Array.from({ length: row.calls ?? 1 });
 
-    expect(end).toMatchObject({ value: row.result });
-    expect(requests).toEqual(each.flatMap(() => ['model-a', 'model-b']));
-    expect(charges).toEqual(each.map(() => 'model-b'));
-  });
+      expect(end).toMatchObject({ value: row.result });
+      expect(requests).toEqual(each.flatMap(() => ['model-a', 'model-b']));
+      expect(charges).toEqual(each.map(() => 'model-b'));
+    },
+  );
 
-  test.for(metered)('by $operation after a lost response', async (row) => {
-    const { end, requests, charges } = await run(row, { type: 'reset', when: 'after-charge' });
+  test.for(metered)(
+    'the next model is requested by $operation after a lost response',
+    async (row) => {
+      const { end, requests, charges } = await run(row, { type: 'reset', when: 'after-charge' });
 
-    expect(end).toMatchObject({ value: row.result });
-    expect(requests).toEqual(['model-a', 'model-b']);
-    expect(charges).toEqual(['model-a', 'model-b']);
-  });
+      expect(end).toMatchObject({ value: row.result });
+      expect(requests).toEqual(['model-a', 'model-b']);
+      expect(charges).toEqual(['model-a', 'model-b']);
+    },
+  );
 });
 
 describe('no other model is requested', () => {
-  test.for(charged)('by $operation after a lost response', async (row) => {
-    const fault = { type: 'reset', when: 'after-charge' } as const;
-    const { requests, charges } = await run(row, fault, { retryUnknownOutcome: true });
-    const each = Array.from({ length: row.calls ?? 1 }, () => 'model-a');
-    expect(requests).toEqual(each);
-    expect(charges).toEqual(each);
-  });
+  test.for(charged)(
+    'no other model is requested by $operation after a lost response',
+    async (row) => {
+      const fault = { type: 'reset', when: 'after-charge' } as const;
+      const { requests, charges } = await run(row, fault, { retryUnknownOutcome: true });
+      const each = Array.from({ length: row.calls ?? 1 }, () => 'model-a');
+      expect(requests).toEqual(each);
+      expect(charges).toEqual(each);
+    },
+  );
 
   test.for(metered)(
-    'by $operation after an unknown outcome that may not be retried',
+    'no other model is requested by $operation after an unknown outcome that may not be retried',
     async (row) => {
       const fault = { type: 'reset', when: 'after-charge' } as const;
       const { end, requests } = await run(row, fault, { retryUnknownOutcome: false });
@@ -156,7 +165,7 @@ describe('no other model is requested', () => {
     },
   );
 
-  test('by chat.completions.parse after a response that does not match the schema', async () => {
+  test('no other model is requested by chat.completions.parse after a response that does not match the schema', async () => {
     const { client, emulator } = emulated({ maxRetries: 0 });
     emulator.respondOnce('chat.completions.create', { text: '{"city":5}' });
     const call = client.chat.completions.parse({ model, messages, response_format }, { fallback });

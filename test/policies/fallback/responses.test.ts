@@ -148,16 +148,23 @@ const answer = (content: string, isStream: true | undefined) => {
 };
 
 describe('structured output of a fallback', () => {
-  test.for(parsers)('is parsed by its own schema: $method', async ({ parse, isStream }) => {
-    const { client } = scripted([rejected, answer('{"town":"Bath"}', isStream)], { maxRetries: 0 });
+  test.for(parsers)(
+    'structured output of a fallback is parsed by its own schema: $method',
+    async ({ parse, isStream }) => {
+      const { client } = scripted([rejected, answer('{"town":"Bath"}', isStream)], {
+        maxRetries: 0,
+      });
 
-    const parsed = await parse(client, { fallback: [{ model: 'model-b', response_format: town }] });
+      const parsed = await parse(client, {
+        fallback: [{ model: 'model-b', response_format: town }],
+      });
 
-    expect(parsed).toEqual({ town: 'Bath' });
-  });
+      expect(parsed).toEqual({ town: 'Bath' });
+    },
+  );
 
   test.for(parsers)(
-    'is parsed by the schema of the call if it has none: $method',
+    'structured output of a fallback is parsed by the schema of the call if it has none: $method',
     async ({ parse, isStream }) => {
       const { client } = scripted([rejected, rejected, answer('{"city":"Rome"}', isStream)], {
         maxRetries: 0,
@@ -194,25 +201,28 @@ describe('a fallback that changes whether the response is streamed', () => {
     },
     { what: 'stream', part: 'images', params: picture, own: { stream: true } },
     { what: 'stream_format', part: 'audio.speech', params: speech, own: { stream_format: 'sse' } },
-  ])('is rejected before anything is sent: $what of $part', async ({ what, part, params, own }) => {
-    for (const isOfClient of [false, true]) {
-      const options = { fallback: [{ model: 'model-b', ...own }] };
-      const { client, emulator } = emulated(isOfClient ? options : {});
-      const resource: unknown = part
-        .split('.')
-        .reduce<unknown>((parent, name) => Reflect.get(Object(parent), name), client);
-      const method = part === 'images' ? 'generate' : 'create';
+  ])(
+    'a fallback that changes whether the response is streamed is rejected before anything is sent: $what of $part',
+    async ({ what, part, params, own }) => {
+      for (const isOfClient of [false, true]) {
+        const options = { fallback: [{ model: 'model-b', ...own }] };
+        const { client, emulator } = emulated(isOfClient ? options : {});
+        const resource: unknown = part
+          .split('.')
+          .reduce<unknown>((parent, name) => Reflect.get(Object(parent), name), client);
+        const method = part === 'images' ? 'generate' : 'create';
 
-      const failed = await failureOf(
-        misuse(Object(resource), method, params, isOfClient ? {} : options),
-      );
+        const failed = await failureOf(
+          misuse(Object(resource), method, params, isOfClient ? {} : options),
+        );
 
-      expect(failed).toMatchObject({ name: 'InvalidInputError', field: `fallback[0].${what}` });
-      expect(emulator.requests).toHaveLength(0);
-    }
-  });
+        expect(failed).toMatchObject({ name: 'InvalidInputError', field: `fallback[0].${what}` });
+        expect(emulator.requests).toHaveLength(0);
+      }
+    },
+  );
 
-  test('is not one that repeats the value of the call', async () => {
+  test('a fallback that repeats the value of the call does not change whether the response is streamed', async () => {
     const params = { model, messages, stream: true } as const;
     const { client, emulator } = emulated({ maxRetries: 0 });
     emulator.fail({ fault: { type: 'error', status: 429 } });

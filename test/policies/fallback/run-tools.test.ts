@@ -221,7 +221,7 @@ describe('chat.completions.runTools() with fallbacks', () => {
     },
   );
 
-  test('of a stream changes the model before content, and not after', async () => {
+  test('chat.completions.runTools() changes the model of a stream before content, and not after', async () => {
     const { client, requests } = scripted(
       [
         eventStream(chunk({ role: 'assistant' }), { error: { message: 'Overloaded' } }),

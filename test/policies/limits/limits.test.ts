@@ -93,7 +93,7 @@ describe('requestsPerMinute', () => {
     expect(times()).toEqual([0, 250, minute]);
   });
 
-  test('does not wait for open streams of the model', async () => {
+  test('requestsPerMinute does not wait for open streams of the model', async () => {
     const { client, ask, prompts } = limited({
       requestsPerMinute: 2,
       models: { busy: { concurrency: 1 } },
@@ -161,7 +161,7 @@ describe('requestsPerMinute', () => {
     expect(second).toBeLessThan(70_002);
   });
 
-  test('does not count an attempt that was not sent', async () => {
+  test('requestsPerMinute does not count an attempt that was not sent', async () => {
     let isBroken = true;
     const apiKey = (): string => {
       if (!isBroken) return 'sk-test';
@@ -190,7 +190,7 @@ describe('concurrency', () => {
     expect(prompts()).toEqual(['1', '2', '3', '4', '5']);
   });
 
-  test('does not count the pause before a retry', async () => {
+  test('concurrency does not count the pause before a retry', async () => {
     const { ask, emulator, times, prompts } = limited({ concurrency: 1 });
     emulator.fail({ fault: { type: 'bare', status: 500 }, times: 1 });
 
@@ -201,7 +201,7 @@ describe('concurrency', () => {
     expect(times()).toEqual([0, 0, 250]);
   });
 
-  test('does not count an image task once it is submitted, so that it can be polled', async () => {
+  test('concurrency does not count an image task once it is submitted, so that it can be polled', async () => {
     const setup = { quirks: { imageTasks: 'list', imageTaskTime: 1_000 } } as const;
     const { client, starts } = limited({ concurrency: 1 }, {}, setup);
 
@@ -569,7 +569,7 @@ describe('a call that waits', () => {
     expect(times()).toEqual([0, minute]);
   });
 
-  test('is not sent if its signal is aborted already', async () => {
+  test('a call that waits is not sent if its signal is aborted already', async () => {
     const { ask, starts } = limited({ requestsPerMinute: 1 });
 
     const failure = await failureOf(ask('1', 'm-chat', { signal: AbortSignal.abort() }));

@@ -65,7 +65,7 @@ function openBody() {
 }
 
 describe('an observer of a call', () => {
-  test('that succeeds after a lost attempt has the evidence of that attempt', async () => {
+  test('an observer of a call that succeeds after a lost attempt has the evidence of that attempt', async () => {
     const { observer, calls } = recorder();
     const { client, emulator } = emulated({ observer, maxRetries: 1, budget: { limit: 1 } });
     const operation = 'chat.completions.create';
@@ -84,7 +84,7 @@ describe('an observer of a call', () => {
     expect(chat?.responses).toMatchObject([{ phase: 'headers' }, { phase: undefined }]);
   });
 
-  test('that succeeds', async () => {
+  test('an observer receives a call that succeeds', async () => {
     const { observer, calls } = recorder();
     const { client, emulator } = emulated({ observer });
 
@@ -135,7 +135,7 @@ describe('an observer of a call', () => {
     ]);
   });
 
-  test('that is retried: one call, an attempt for each request, with its pause', async () => {
+  test('an observer receives a retried call as one, with an attempt and a pause for each request', async () => {
     const { observer, calls } = recorder();
     const { client, emulator } = emulated({ observer });
     emulator.fail({ fault: { type: 'rate-limit', retryAfter: 0 } });
@@ -150,7 +150,7 @@ describe('an observer of a call', () => {
     expect(ends.map(({ outcome }) => outcome)).toEqual(['completed']);
   });
 
-  test('that is retried reports the pauses, before and after each', async () => {
+  test('an observer receives the pauses of a retried call, before and after each', async () => {
     const retry = vi.fn<NonNullable<CallObserver['retry']>>();
     const { observer, calls } = recorder({ retry });
     const limited = new Response('', { status: 429, headers: { 'retry-after-ms': '15' } });
@@ -172,7 +172,7 @@ describe('an observer of a call', () => {
     expect(between).toBeLessThan(1_000);
   });
 
-  test('that fails', async () => {
+  test('an observer receives a call that fails', async () => {
     const { observer, calls } = recorder();
     const { client, emulator } = emulated({ observer });
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' } });
@@ -186,7 +186,7 @@ describe('an observer of a call', () => {
     expect(calls[0]?.ends).toEqual([expect.objectContaining({ outcome: 'unknown', error })]);
   });
 
-  test('with an unusable response, and the following attempt', async () => {
+  test('an observer receives an unusable response, and the following attempt', async () => {
     const { observer, calls } = recorder();
     const page = new Response('<!doctype html>');
     const { client } = scripted([page, json({ data: [] })], { observer });
@@ -197,7 +197,7 @@ describe('an observer of a call', () => {
     expect(calls[0]?.ends).toHaveLength(1);
   });
 
-  test('that sends a form reports its fields and model', async () => {
+  test('an observer receives the fields and the model of a form', async () => {
     const { observer, calls } = recorder();
     const { client } = emulated({ observer });
 
@@ -222,7 +222,7 @@ describe('an observer of a call', () => {
     expect(calls[0]?.ends[0]).toMatchObject({ outcome: 'completed', responseId: task.id });
   });
 
-  test('that sends files receives files, and a description of streams', async () => {
+  test('an observer receives files, and a description of streams', async () => {
     const { observer, calls } = recorder();
     const { client } = emulated({ observer });
     const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3, 4]);
@@ -243,7 +243,7 @@ describe('an observer of a call', () => {
     expect(calls[1]?.requests[0]?.body).toContainEqual(['image', '[file]']);
   });
 
-  test('to Gemini reports the model of the path, usage and finish reasons', async () => {
+  test('an observer receives the model of the path, usage and finish reasons of a call to Gemini', async () => {
     const { observer, calls } = recorder();
     const { client } = emulated({ observer });
 
@@ -262,7 +262,7 @@ describe('an observer of a call', () => {
 });
 
 describe('the end of a stream', () => {
-  test('that is complete', async () => {
+  test('an observer receives the end of a complete stream', async () => {
     const { observer, calls } = recorder();
     const { client } = emulated({ observer });
     const stream = await client.chat.completions.create({
@@ -286,7 +286,7 @@ describe('the end of a stream', () => {
     ]);
   });
 
-  test('that is truncated', async () => {
+  test('an observer receives the end of a truncated stream', async () => {
     const { observer, calls } = recorder();
     const { client, emulator } = emulated({ observer });
     emulator.fail({ fault: { type: 'cut-events', after: 2 } });
@@ -297,7 +297,7 @@ describe('the end of a stream', () => {
     expect(calls[0]?.ends).toEqual([expect.objectContaining({ outcome: 'unknown', error })]);
   });
 
-  test('that is truncated with onTruncated: "allow"', async () => {
+  test('an observer receives the end of a truncated stream with onTruncated: "allow"', async () => {
     const { observer, calls } = recorder();
     const { client, emulator } = emulated({ observer, onTruncated: 'allow' });
     emulator.fail({ fault: { type: 'cut-events', after: 2 } });
@@ -320,22 +320,25 @@ describe('the end of a stream', () => {
     },
   };
 
-  test.each(Object.entries(ways))('that is left by %s', async (_, leave) => {
-    const { observer, calls } = recorder();
-    const { response, send } = openBody();
-    const { client } = scripted([response], { observer });
+  test.each(Object.entries(ways))(
+    'an observer receives the end of a stream that is left by %s',
+    async (_, leave) => {
+      const { observer, calls } = recorder();
+      const { response, send } = openBody();
+      const { client } = scripted([response], { observer });
 
-    const stream = await client.chat.completions.create(asStream);
-    send();
-    await leave(stream);
-    stream.close();
+      const stream = await client.chat.completions.create(asStream);
+      send();
+      await leave(stream);
+      stream.close();
 
-    expect(calls[0]?.ends).toEqual([
-      expect.objectContaining({ outcome: 'incomplete', error: undefined }),
-    ]);
-  });
+      expect(calls[0]?.ends).toEqual([
+        expect.objectContaining({ outcome: 'incomplete', error: undefined }),
+      ]);
+    },
+  );
 
-  test("that the caller's signal aborts", async () => {
+  test("an observer receives the end of a stream that the caller's signal aborts", async () => {
     const { observer, calls } = recorder();
     const { response, send } = openBody();
     const { client } = scripted([response], { observer });
@@ -356,11 +359,11 @@ function abortable() {
   return { signal: controller.signal, abort: () => controller.abort() };
 }
 
-describe('the end of a response that', () => {
+describe('the end of a response', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test('stalls', async () => {
+  test('an observer receives the end of a response that stalls', async () => {
     const { observer, calls } = recorder();
     const { response, send } = openBody();
     const { client } = scripted([response], { observer });
@@ -373,7 +376,7 @@ describe('the end of a response that', () => {
     expect(calls[0]?.ends).toEqual([expect.objectContaining({ error: await failure })]);
   });
 
-  test('is a stream without a reader', async () => {
+  test('an observer receives the end of a stream without a reader', async () => {
     const { observer, calls } = recorder();
     const { response, send } = openBody();
     const { client } = scripted([response], { observer });
@@ -387,7 +390,7 @@ describe('the end of a response that', () => {
     expect(calls[0]?.ends).toHaveLength(1);
   });
 
-  test('is not awaited', async () => {
+  test('an observer receives the end of a response that is not awaited', async () => {
     const { observer, calls } = recorder();
     const { client } = scripted([json(completion)], { observer });
 
@@ -402,21 +405,24 @@ describe('the end of a response that', () => {
   test.each([
     ['a file', 'a file'],
     ['asResponse()', 'raw'],
-  ])('is returned and not read: %s', async (_, kind) => {
-    const { observer, calls } = recorder();
-    const { client } = scripted([() => new Response('ID3 and more')], { observer });
-    const speak = client.audio.speech.create({ model: 'm', input: 'Hi' }, { timeout: 1_000 });
+  ])(
+    'an observer receives the end of a response that is returned and not read: %s',
+    async (_, kind) => {
+      const { observer, calls } = recorder();
+      const { client } = scripted([() => new Response('ID3 and more')], { observer });
+      const speak = client.audio.speech.create({ model: 'm', input: 'Hi' }, { timeout: 1_000 });
 
-    const response = await (kind === 'raw' ? speak.asResponse() : speak);
-    await vi.advanceTimersByTimeAsync(1_100);
+      const response = await (kind === 'raw' ? speak.asResponse() : speak);
+      await vi.advanceTimersByTimeAsync(1_100);
 
-    expect(calls[0]?.ends).toEqual([expect.objectContaining({ outcome: 'incomplete' })]);
-    // It can still be read.
-    expect(await response.text()).toBe('ID3 and more');
-    expect(calls[0]?.ends).toHaveLength(1);
-  });
+      expect(calls[0]?.ends).toEqual([expect.objectContaining({ outcome: 'incomplete' })]);
+      // It can still be read.
+      expect(await response.text()).toBe('ID3 and more');
+      expect(calls[0]?.ends).toHaveLength(1);
+    },
+  );
 
-  test('is a file, read to its end', async () => {
+  test('an observer receives the end of a file that is read to its end', async () => {
     const { observer, calls } = recorder();
     const { client } = scripted([() => new Response('ID3 and more')], { observer });
 
@@ -427,7 +433,7 @@ describe('the end of a response that', () => {
     expect(calls[0]?.ends).toEqual([expect.objectContaining({ outcome: 'completed' })]);
   });
 
-  test('is a file that is not read to its end', async () => {
+  test('an observer receives the end of a file that is not read to its end', async () => {
     const { observer, calls } = recorder();
     const { client } = scripted([() => new Response('ID3 and more')], { observer });
 
@@ -437,7 +443,7 @@ describe('the end of a response that', () => {
     expect(calls[0]?.ends).toEqual([expect.objectContaining({ outcome: 'incomplete' })]);
   });
 
-  test('is a file that is truncated', async () => {
+  test('an observer receives the end of a truncated file', async () => {
     const { observer, calls } = recorder();
     const headers = { 'content-length': '100' };
     const { client } = scripted([() => new Response('ID3', { headers })], { observer });
@@ -448,7 +454,7 @@ describe('the end of a response that', () => {
     expect(calls[0]?.ends).toEqual([expect.objectContaining({ outcome: 'unknown', error })]);
   });
 
-  test('is aborted before it arrives', async () => {
+  test('an observer receives the end of a response that is aborted before it arrives', async () => {
     const { observer, calls } = recorder();
     const { signal, abort } = abortable();
     const { client } = scripted([() => new Promise<Response>(() => {})], { observer });
@@ -492,14 +498,14 @@ async function callsWith(observer: Observer) {
   return lines;
 }
 
-describe('an observer does not affect the call if', () => {
+describe('an observer that fails', () => {
   const parts = ['run', 'attempt', 'firstChunk', 'end'] as const;
 
-  test('start() throws', async () => {
+  test('a call is not affected if start() throws', async () => {
     expect(await callsWith({ start: boom })).toHaveLength(2);
   });
 
-  test.each(parts)('%s() throws', async (part) => {
+  test.each(parts)('a call is not affected if %s() throws', async (part) => {
     const lines = await callsWith({ start: () => ({ [part]: boom }) });
 
     expect(lines.length).toBeGreaterThan(0);
@@ -509,19 +515,19 @@ describe('an observer does not affect the call if', () => {
     ]);
   });
 
-  test.each(parts)('%s() rejects', async (part) => {
+  test.each(parts)('a call is not affected if %s() rejects', async (part) => {
     const lines = await callsWith({ start: () => ({ [part]: boomLater }) });
 
     expect(lines[0]?.[1]).toHaveProperty('error', 'Error: boom later');
   });
 
-  test('the listener returned by attempt() throws', async () => {
+  test('a call is not affected if the listener returned by attempt() throws', async () => {
     const lines = await callsWith({ start: () => ({ attempt: () => boom }) });
 
     expect(lines).toHaveLength(2);
   });
 
-  test('run() calls the function twice, later, or throws afterwards', async () => {
+  test('a call is not affected if run() calls the function twice, later, or throws afterwards', async () => {
     expect(await callsWith({ start: () => ({ run: (work) => (work(), work()) }) })).toEqual([]);
     expect(await callsWith({ start: () => ({ run: (work) => void delay(0).then(work) }) })).toEqual(
       [],
@@ -530,11 +536,11 @@ describe('an observer does not affect the call if', () => {
     expect(lines).toHaveLength(2);
   });
 
-  test('it returns nothing', async () => {
+  test('a call is not affected if an observer returns nothing', async () => {
     expect(await callsWith({ start: () => undefined })).toEqual([]);
   });
 
-  test('it changes its arguments', async () => {
+  test('a call is not affected if an observer changes its arguments', async () => {
     const observer: Observer = {
       start(call) {
         for (const name of Object.keys(call.params)) Reflect.set(call.params, name, 'changed');
@@ -609,7 +615,7 @@ describe('invalid observers are rejected', () => {
 });
 
 describe('hooks', () => {
-  test('receive each attempt and its result', async () => {
+  test('hooks receive each attempt and its result', async () => {
     const seen: [string, unknown][] = [];
     const { client, emulator } = emulated({
       onRequest: (request) => seen.push(['request', request]),
@@ -631,7 +637,7 @@ describe('hooks', () => {
     expect(seen[3]?.[1]).toMatchObject({ status: 200, attempt: 2 });
   });
 
-  test('receive no key, cookie or query', async () => {
+  test('hooks receive no key, cookie or query', async () => {
     const seen: unknown[] = [];
     const { client } = scripted(
       [
@@ -656,7 +662,7 @@ describe('hooks', () => {
     expect(seen[0]).toHaveProperty('headers.x-tenant', 'acme');
   });
 
-  test("that throw or reject are logged and don't fail the call", async () => {
+  test("hooks that throw or reject are logged and don't fail the call", async () => {
     for (const hook of [boom, boomLater]) {
       const lines: unknown[] = [];
       const log = (line: unknown): void => void lines.push(line);

@@ -210,7 +210,7 @@ describe('the recipe for a cache', () => {
     expect(failing).toHaveLength(0);
   });
 
-  test('does not wait for the end of an event stream that is sent instead of JSON', async () => {
+  test('the recipe for a cache does not wait for the end of an event stream that is sent instead of JSON', async () => {
     const chunk = { id: 'x', choices: [{ index: 0, delta: { content: 'Hi' } }] };
     const done = { id: 'x', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
     const data = [JSON.stringify(chunk), JSON.stringify(done), '[DONE]'];
@@ -265,15 +265,18 @@ describe('the answers of one tenant are not those of another', () => {
     { what: 'header', own: { defaultHeaders: { 'x-tenant': 'other' } } },
     { what: 'query', own: { defaultQuery: { tenant: 'other' } } },
     { what: 'organization', own: { organization: 'other' } },
-  ])('of a copy of the client with another $what', async ({ own }) => {
-    const { client, sent } = await connectAndSend();
+  ])(
+    'the answers of one tenant are not those of a copy of the client with another $what',
+    async ({ own }) => {
+      const { client, sent } = await connectAndSend();
 
-    await Promise.allSettled([client.withOptions(own).chat.completions.create(params)]);
+      await Promise.allSettled([client.withOptions(own).chat.completions.create(params)]);
 
-    expect(sent).toHaveBeenCalledTimes(2);
-  });
+      expect(sent).toHaveBeenCalledTimes(2);
+    },
+  );
 
-  test('of the client once it has another key', async () => {
+  test('the answers of one tenant are not those of the client once it has another key', async () => {
     const { client, completions, sent } = await connectAndSend();
 
     client.apiKey = 'sk-other';
@@ -282,7 +285,7 @@ describe('the answers of one tenant are not those of another', () => {
     expect(sent).toHaveBeenCalledTimes(2);
   });
 
-  test('of a client whose function returns the key', async () => {
+  test('the answers of one tenant are not those of a client whose function returns the key', async () => {
     const { apiKey } = createEmulator();
     const { completions, sent } = await connectAndSend({ apiKey: () => apiKey });
 
@@ -295,7 +298,7 @@ describe('the answers of one tenant are not those of another', () => {
     { what: 'headers', own: { headers: { authorization: 'Bearer sk-other' } } },
     { what: 'query', own: { query: { tenant: 'other' } } },
     { what: 'fetchOptions', own: { fetchOptions: { credentials: 'include' } } },
-  ])('of a call with its own $what', async ({ own }) => {
+  ])('the answers of one tenant are not those of a call with its own $what', async ({ own }) => {
     const { completions, sent } = await connectAndSend();
 
     await Promise.allSettled([completions.create(params, own)]);
