@@ -1,5 +1,5 @@
 import type { GatewayRequest } from '../../calls/request.ts';
-import { countFields, readUnits, type UsageSum } from './cost.ts';
+import { countFields, readUnits } from './cost.ts';
 import type { CallRecord } from './record.ts';
 import { type Item, type Sum, Sums } from './sums.ts';
 
@@ -9,18 +9,27 @@ const mostRecords = 3_000;
 /** The number of calls that are kept. More are useless, because usage logs return only about 1,000 entries. */
 const keptCalls = 1_500;
 
-/** The token counts that most responses report. */
-type PlainUsage = Pick<UsageSum, 'inputTokens' | 'outputTokens'>;
-
-/** The other token counts, which few responses report. */
+/** The token counts, besides those that most responses report. */
 const otherCounts = countFields.filter((field) => !/^(input|output|total)Tokens$/.test(field));
+
+/** Returns whether a ring of integers can hold a token count. */
+const isSmall = (count = 0): boolean => Number.isInteger(count) && count >= 0 && count < 2 ** 31;
+
+/** Returns whether token counts and a cost describe all that a call added to its sum. */
+function isPlain({ usage = {}, units }: Item): boolean {
+  const { inputTokens, outputTokens } = usage;
+  if (units !== 1 || !isSmall(inputTokens) || !isSmall(outputTokens)) return false;
+  return otherCounts.every((field) => !usage[field]);
+}
 
 /** The last calls that succeeded at once, in little memory: their request ids and what they added to their sums. */
 class Successes {
   readonly #ids: (string | undefined)[] = [];
   readonly #sums: Sum[] = [];
-  /** For each call: input tokens, output tokens, cost and units; `NaN` if unknown. */
-  readonly #numbers: number[] = [];
+  /** For each call: input and output tokens, each with one more; 0 if unknown. */
+  readonly #tokens = new Uint32Array(2 * keptCalls);
+  /** In US dollars; `undefined` before a response reports its cost. */
+  #costs: (number | undefined)[] | undefined;
   /** The calls that these numbers do not describe, by place. */
   readonly #others = new Map<number, Item>();
   #next = 0;
@@ -30,20 +39,16 @@ class Successes {
     this.#next = (place + 1) % keptCalls;
     this.#ids[place] = requestId;
     this.#sums[place] = sum;
-    const { usage, cost = Number.NaN, units = Number.NaN } = item;
-    const { inputTokens = Number.NaN, outputTokens = Number.NaN }: PlainUsage = usage ?? {};
-    const first = place * 4;
-    this.#numbers[first] = inputTokens;
-    this.#numbers[first + 1] = outputTokens;
-    this.#numbers[first + 2] = cost;
-    this.#numbers[first + 3] = units;
-    this.#others.delete(place);
-    if (usage === undefined) return;
-    for (const field of otherCounts) {
-      if (!usage[field]) continue;
+    if (!isPlain(item)) {
       this.#others.set(place, item);
       return;
     }
+    this.#others.delete(place);
+    const { inputTokens = -1, outputTokens = -1 } = item.usage ?? {};
+    this.#tokens[2 * place] = inputTokens + 1;
+    this.#tokens[2 * place + 1] = outputTokens + 1;
+    if (item.cost !== undefined) this.#costs ??= [];
+    if (this.#costs !== undefined) this.#costs[place] = item.cost;
   }
 
   /** Subtracts a call from its sum. */
@@ -55,10 +60,10 @@ class Successes {
   }
 
   #read(place: number): Item {
-    const [inputTokens, outputTokens, cost, units] = this.#numbers
-      .slice(place * 4, place * 4 + 4)
-      .map((number) => (Number.isNaN(number) ? undefined : number));
-    return { usage: { inputTokens, outputTokens }, cost, units };
+    const [inputTokens, outputTokens] = [...this.#tokens.subarray(2 * place, 2 * place + 2)].map(
+      (count) => (count === 0 ? undefined : count - 1),
+    );
+    return { usage: { inputTokens, outputTokens }, cost: this.#costs?.[place], units: 1 };
   }
 }
 
