@@ -120,13 +120,18 @@ const missingMembers = {
 export function addMissingMembers(prototype: object, resource: keyof typeof missingMembers): void {
   const members = new Map<unknown, string>(Object.entries(missingMembers[resource]));
   const path = resource === 'client' ? 'client' : `client.${resource}`;
-  const base: unknown = Object.getPrototypeOf(prototype);
+  const base: object = Object(Object.getPrototypeOf(prototype));
+  // Inherited methods are found before the proxy, which would slow down each call.
+  for (const name of base === Object.prototype ? [] : Reflect.ownKeys(base)) {
+    const field = Reflect.getOwnPropertyDescriptor(base, name);
+    if (field && !Object.hasOwn(prototype, name)) Object.defineProperty(prototype, name, field);
+  }
   const get: ProxyHandler<object>['get'] = (target, name, receiver) => {
     const instead = members.get(name);
     if (instead === undefined) return Reflect.get(target, name, receiver);
     return createMember(`${path}.${String(name)}`, instead);
   };
-  Object.setPrototypeOf(prototype, new Proxy<object>(Object.create(Object(base)), { get }));
+  Object.setPrototypeOf(prototype, new Proxy<object>(Object.create(base), { get }));
 }
 
 /** Returns a function that throws, with members that throw. */
