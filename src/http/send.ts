@@ -70,82 +70,57 @@ function warnOfWhole({ headers, log }: OutgoingRequest): void {
   ]);
 }
 
-/** A request that ky checks and this package sends. */
-interface Sending {
-  readonly request: OutgoingRequest;
-  response: Response | undefined;
-  thrown: unknown;
-  /** `true` if nobody waits for the response any more. */
-  isGivenUp: boolean;
-}
-
-/**
- * The requests that ky is checking. ky gets only their numbers: what its options reach stays in memory long enough to
- * be moved to the old generation, which makes a call dearer.
- */
-const sendings = new Map<unknown, Sending>();
-let count = 0;
-
-/** The response that ky gets. The real one is handed over beside it. */
-const handedOver = new Response(null);
-
-/** Sends a request in place of ky, which never sends one itself. */
-async function sendInstead(_: unknown, { context }: { readonly context: Record<string, unknown> }) {
-  const sending = sendings.get(context['id']);
-  if (sending === undefined) throw new TypeError('The request was given up.');
-  const { request } = sending;
-  // ky calls this asynchronously; the call may be stopped by now.
-  request.scope.controller.signal.throwIfAborted();
-  request.isSent = true;
-  try {
-    const value = await request.fetch(request.url, createInit(request));
-    const response = toResponse(value, () => warnOfWhole(request));
-    if ('kind' in response) throw new ReadFailure(response);
-    if (sending.isGivenUp) discardBody(response.body);
-    sending.response = response;
-    return handedOver;
-  } catch (error) {
-    sending.thrown = error;
-    request.isSent = !isInvalidRequest(request);
-    throw error;
-  }
-}
+/** What ky gets in place of a response. */
+const checked = new Response(null);
 
 /** Without method, headers and signal: ky would copy and compose them, and put the key into its errors. */
 const kyOptions: Options = {
   timeout: false,
   retry: 0,
   throwHttpErrors: false,
-  hooks: { beforeRequest: [sendInstead] },
+  hooks: { beforeRequest: [() => checked] },
   // ky calls this if it does not accept the response of the hook, as where a server replaces the global `Response`.
-  fetch: () => Promise.resolve(handedOver),
+  fetch: () => Promise.resolve(checked),
 };
 
 /**
  * Sends a request once.
  *
- * ky validates the URL by creating a `Request` from it. Its timeout, retries and HTTP errors are off, because it
- * would repeat charged requests, and its errors contain the request with its key. They are replaced by the platform's
- * own error. Its hook sends the request, because another `fetch` (that of undici, a mock) rejects a `Request` of the
- * runtime's class, and creating one would lock a stream.
+ * ky validates the URL by creating a `Request` from it, and sends nothing: another `fetch` (that of undici, a mock)
+ * rejects a `Request` of the runtime's class, creating one would lock a stream, and ky's errors contain the request with
+ * its key. Its timeout, retries and HTTP errors are off, because it would repeat charged requests. It gets nothing of
+ * the request but the URL, and is gone while the response is awaited, so that it keeps nothing in memory.
  *
  * @throws the exception of the platform, or `ReadFailure` if `fetch` resolved with something that cannot be read;
  *   `request.isSent` is `true` if the request may have been sent
  */
 export async function send(request: OutgoingRequest): Promise<Response> {
-  const sending: Sending = { request, response: undefined, thrown: undefined, isGivenUp: false };
-  const id = (count += 1);
-  sendings.set(id, sending);
+  const { scope } = request;
+  await scope.until(ky(request.url, kyOptions));
+  // The call may be stopped by now.
+  scope.controller.signal.throwIfAborted();
+  request.isSent = true;
+  const sent = fetchResponse(request);
   try {
-    await request.scope.until(ky(request.url, { ...kyOptions, context: { id } }));
-    if (sending.response !== undefined) return sending.response;
-    throw new TypeError('The request was not sent.');
+    return await scope.until(sent);
   } catch (error) {
-    sending.isGivenUp = true;
-    discardBody(sending.response?.body);
-    return Promise.reject(sending.thrown ?? (request.isSent ? undefined : error));
-  } finally {
-    sendings.delete(id);
+    if (scope.stopped === undefined || !request.isSent) throw error;
+    // A response that still arrives is not read.
+    sent.then(({ body }) => discardBody(body)).catch(() => {});
+    return Promise.reject();
+  }
+}
+
+/** Calls `fetch`, and checks what it resolves with. */
+async function fetchResponse(request: OutgoingRequest): Promise<Response> {
+  try {
+    const value = await request.fetch(request.url, createInit(request));
+    const response = toResponse(value, () => warnOfWhole(request));
+    if ('kind' in response) throw new ReadFailure(response);
+    return response;
+  } catch (error) {
+    request.isSent = !isInvalidRequest(request);
+    throw error;
   }
 }
 

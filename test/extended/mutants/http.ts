@@ -238,8 +238,8 @@ export const httpMutants: MutantsByFile = {
       is: "username === '' && password === '' ?",
       becomes: 'true ?',
     },
-    { is: 'if (sending.isGivenUp) discardBody(response.body);', becomes: '' },
-    { is: 'request.scope.controller.signal.throwIfAborted();', becomes: '' },
+    { is: 'sent.then(({ body }) => discardBody(body)).catch(() => {});', becomes: '' },
+    { is: '  scope.controller.signal.throwIfAborted();', becomes: '' },
   ],
   'http/responses/foreign-response.ts': [
     {
