@@ -104,7 +104,7 @@ const openObserved = async () => {
 };
 
 describe('a stream whose iterator is replaced, as by @opentelemetry/instrumentation-openai', () => {
-  test('is observed to its end', async () => {
+  test('a stream whose iterator is replaced is observed to its end', async () => {
     const { stream, seen, hasEnded } = await openObserved();
     const chunks: unknown[] = [];
     for await (const chunk of stream) chunks.push(chunk);
@@ -115,7 +115,7 @@ describe('a stream whose iterator is replaced, as by @opentelemetry/instrumentat
     expect(stream.verdict).toBe('complete');
   });
 
-  test('is observed to where the loop is left', async () => {
+  test('a stream whose iterator is replaced is observed to where the loop is left', async () => {
     const { stream, seen, hasEnded } = await openObserved();
     for await (const _ of stream) break;
 

@@ -171,7 +171,7 @@ function quietly(work: () => unknown): void {
 }
 
 describe.each(scanners)('twice the text is twice the work: $name', ({ scan, units }) => {
-  test.each(units)('of %j', async (unit) => {
+  test.each(units)('twice the text of %j is twice the work', async (unit) => {
     const half = await stepsOf(() => scan(unit, textLength / 2));
     const whole = await stepsOf(() => scan(unit, textLength));
 
@@ -340,7 +340,7 @@ describe('twice as many requests within limits are twice the work', () => {
     expect(whole).toBeLessThan(half * 2.3);
   });
 
-  test('that wait behind those of other models', async () => {
+  test('twice as many requests that wait behind those of other models are twice the work', async () => {
     const half = await stepsOf(() => startTogether(1_500 / scale));
     const whole = await stepsOf(() => startTogether(3_000 / scale));
 

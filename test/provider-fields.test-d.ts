@@ -12,7 +12,7 @@ import type {
 } from '../src/index.ts';
 
 describe('fields of OpenRouter and LiteLLM', () => {
-  test('are typed in requests', () => {
+  test('fields of OpenRouter and LiteLLM are typed in requests', () => {
     const params = {
       model: 'anthropic/claude-sonnet-4.5',
       models: ['openai/gpt-5', 'google/gemini-2.5-pro'],
@@ -61,7 +61,7 @@ describe('fields of OpenRouter and LiteLLM', () => {
     >();
   });
 
-  test('are typed in answers, whose messages can be sent back', () => {
+  test('fields of OpenRouter and LiteLLM are typed in answers, whose messages can be sent back', () => {
     type Message = ChatCompletion['choices'][number]['message'];
     type Logprobs = NonNullable<ChatCompletion['choices'][number]['logprobs']>;
     type Delta = ChatCompletionChunk['choices'][number]['delta'];
@@ -87,7 +87,7 @@ describe('fields of OpenRouter and LiteLLM', () => {
     >();
   });
 
-  test('are typed in models', () => {
+  test('fields of OpenRouter and LiteLLM are typed in models', () => {
     expectTypeOf<Model['context_length']>().toEqualTypeOf<number | null | undefined>();
     expectTypeOf<NonNullable<Model['pricing']>['prompt']>().toEqualTypeOf<string | undefined>();
     expectTypeOf<NonNullable<Model['supported_parameters']>>().toEqualTypeOf<readonly string[]>();

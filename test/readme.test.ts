@@ -127,11 +127,11 @@ describe('code blocks', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('exist', () => {
+  test('code blocks exist', () => {
     expect(blocks.length).toBeGreaterThan(8);
   });
 
-  test('compile', { timeout: 60_000 }, async () => {
+  test('code blocks compile', { timeout: 60_000 }, async () => {
     const output = await new Promise<string>((resolve) => {
       execFile(
         process.execPath,
@@ -147,7 +147,7 @@ describe('code blocks', () => {
 
   // One process for each page: that of a block alone spends most of its time on loading the package.
   test.concurrent.each([...new Set(running.map(({ page }) => page))])(
-    'those of %s run',
+    'the code blocks of %s run',
     { timeout: 90_000 },
     async (page) => {
       const names = running

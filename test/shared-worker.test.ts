@@ -28,7 +28,7 @@ test("fake time leaves out the timers of Node's own connections", async () => {
 describe('work that a test leaves', () => {
   const left: { go?: () => void; hasEnded?: Promise<void> } = {};
 
-  test('is begun', () => {
+  test('work that a test leaves is begun', () => {
     const began = new Promise<void>((resolve) => (left.go = resolve));
     left.hasEnded = began.then(() => new Promise((resolve) => setTimeout(resolve, 1)));
   });

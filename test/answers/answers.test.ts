@@ -44,7 +44,7 @@ const foreign: readonly { body: unknown }[] = [
 ];
 
 describe.each(Object.entries(calls))('%s', (name, call) => {
-  test.each(foreign)('of $body is rejected', async ({ body }) => {
+  test.each(foreign)('an answer with $body is rejected', async ({ body }) => {
     const text = JSON.stringify(body);
     const { client, requests } = scripted([json(body)], { maxRetries: 0 });
 
@@ -56,7 +56,7 @@ describe.each(Object.entries(calls))('%s', (name, call) => {
     expect(requests).toHaveLength(1);
   });
 
-  test('is sent once if its response is unusable, unless it is free', async () => {
+  test('a call is sent once if its response is unusable, unless it is free', async () => {
     const { client, requests } = scripted([() => new Response('<!doctype html>')], {
       maxRetries: 1,
     });
@@ -66,7 +66,7 @@ describe.each(Object.entries(calls))('%s', (name, call) => {
     expect(requests).toHaveLength(name === 'models.list' ? 2 : 1);
   });
 
-  test('is sent once if its response lacks the result, unless it is free', async () => {
+  test('a call is sent once if its response lacks the result, unless it is free', async () => {
     const { client, requests } = scripted([json({})], { maxRetries: 1 });
 
     await failureOf(call(client));
@@ -133,7 +133,7 @@ describe('an empty response', () => {
     { call: 'embeddings.create', body: { object: 'list', data: [{ index: 0, embedding: [] }] } },
     { call: 'models.list', body: { data: null } },
     { call: 'models.list', body: { id: 'm-large', object: 'model' } },
-  ])('is rejected by $call: $body', async ({ call, body, message = 'JSON' }) => {
+  ])('an empty response is rejected by $call: $body', async ({ call, body, message = 'JSON' }) => {
     const { client } = scripted([json(body)], { maxRetries: 0 });
 
     const error = await failureOf(calls[call]?.(client) ?? Promise.resolve());
@@ -176,7 +176,7 @@ describe('an empty response', () => {
     { name: 'models.list', body: { data: [] }, expected: { data: [] } },
     { name: 'models.list', body: { object: 'list', data: null }, expected: { data: [] } },
     { name: 'models.list', body: { models: [] }, expected: { data: [] } },
-  ])('is accepted from $name: $body', async ({ name, body, expected }) => {
+  ])('an empty response is accepted from $name: $body', async ({ name, body, expected }) => {
     const { client } = scripted([json(body)], { maxRetries: 0 });
 
     expect(await calls[name]?.(client)).toMatchObject(expected);
@@ -205,7 +205,7 @@ async function readEach<Item>(
   );
 }
 
-describe('in place of a stream', () => {
+describe('JSON in place of a stream', () => {
   const error = { error: { message: 'Too long', code: 503 } };
 
   test('a list and lines of JSON are read as a stream if they have its end', async () => {
@@ -263,7 +263,7 @@ describe('in place of a stream', () => {
     }
   });
 
-  test('they are not complete without a finish reason', async () => {
+  test('a list and lines of JSON are not complete without a finish reason', async () => {
     for (const body of [
       JSON.stringify([chunk({ content: 'a' })]),
       JSON.stringify([chunk({ content: 'a' }), chunk({ content: 'b' })]),
@@ -318,20 +318,23 @@ describe('a response that does not end', () => {
     'request()': (client) => client.request('GET', '/v1/other'),
   };
 
-  test.each(Object.entries(bounded))('of %s fails at maxResponseBytes', async (_, call) => {
-    const { seen, answer } = endless('{');
-    const { client, requests } = scripted([answer], { maxRetries: 2, maxResponseBytes: 50_000 });
+  test.each(Object.entries(bounded))(
+    'a response of %s that does not end fails at maxResponseBytes',
+    async (_, call) => {
+      const { seen, answer } = endless('{');
+      const { client, requests } = scripted([answer], { maxRetries: 2, maxResponseBytes: 50_000 });
 
-    const error = await failureOf(call(client));
+      const error = await failureOf(call(client));
 
-    expect(error).toBeInstanceOf(UnexpectedResponseError);
-    expect(error).toMatchObject({ outcome: 'unknown', status: 200 });
-    expect(String(error)).toContain('larger than 50000 bytes (maxResponseBytes)');
-    expect(error).toHaveProperty('body.length', 50_000);
-    expect(requests).toHaveLength(1);
-    expect(seen.sent).toBeLessThan(70_000);
-    expect(seen.isCancelled).toBe(true);
-  });
+      expect(error).toBeInstanceOf(UnexpectedResponseError);
+      expect(error).toMatchObject({ outcome: 'unknown', status: 200 });
+      expect(String(error)).toContain('larger than 50000 bytes (maxResponseBytes)');
+      expect(error).toHaveProperty('body.length', 50_000);
+      expect(requests).toHaveLength(1);
+      expect(seen.sent).toBeLessThan(70_000);
+      expect(seen.isCancelled).toBe(true);
+    },
+  );
 
   test('closes its connection', async () => {
     await using server = await rawServer((socket) => {
@@ -359,7 +362,7 @@ describe('a response that does not end', () => {
     expect(seen.sent).toBeLessThan(130 * (1 << 20));
   });
 
-  test('is also limited if it consists of events that were not requested', async () => {
+  test('a response that does not end is also limited if it consists of events that were not requested', async () => {
     const { seen, answer } = endless(encode(chunk({ content: 'a' })), 'text/event-stream');
     const { client } = scripted([answer], { maxResponseBytes: 50_000 });
 
@@ -370,7 +373,7 @@ describe('a response that does not end', () => {
     expect(seen.isCancelled).toBe(true);
   });
 
-  test('is not limited if it is a file or a stream', async () => {
+  test('a response that does not end is not limited if it is a file or a stream', async () => {
     const options = { maxResponseBytes: 1_024 };
     const file = scripted([() => new Response(new Uint8Array(5_000))], options).client;
     const text = encode(chunk({ content: 'a'.repeat(5_000) }, 'stop'));
@@ -393,23 +396,26 @@ describe('a paid response that is unusable', () => {
     { name: 'text', text: picture, type: 'text/plain' },
     { name: 'cut JSON', text: JSON.stringify({ picture }).slice(0, -1), type: 'application/json' },
     { name: 'a page', text: `<html>${picture}`, type: 'text/html' },
-  ])('is kept in full on the error, but not logged: $name', async ({ text, type }) => {
-    const answer = () => new Response(text, { headers: { 'content-type': type } });
-    for (const name of [
-      'chat.completions.create',
-      'generate.content',
-      'images.generate',
-    ] as const) {
-      const error = await failureOf(Promise.resolve(calls[name]?.(scripted([answer]).client)));
+  ])(
+    'an unusable paid response is kept in full on the error, but not logged: $name',
+    async ({ text, type }) => {
+      const answer = () => new Response(text, { headers: { 'content-type': type } });
+      for (const name of [
+        'chat.completions.create',
+        'generate.content',
+        'images.generate',
+      ] as const) {
+        const error = await failureOf(Promise.resolve(calls[name]?.(scripted([answer]).client)));
 
-      expect(error).toBeInstanceOf(UnexpectedResponseError);
-      expect(error).toHaveProperty('body', text);
-      expect(inspect(error).length).toBeLessThan(8_000);
-      expect(JSON.stringify(error).length).toBeLessThan(8_000);
-    }
-  });
+        expect(error).toBeInstanceOf(UnexpectedResponseError);
+        expect(error).toHaveProperty('body', text);
+        expect(inspect(error).length).toBeLessThan(8_000);
+        expect(JSON.stringify(error).length).toBeLessThan(8_000);
+      }
+    },
+  );
 
-  test('in place of speech is also kept in full', async () => {
+  test('an unusable paid response in place of speech is also kept in full', async () => {
     const body = { audio: picture };
     const { client } = scripted([json(body)]);
 
@@ -446,31 +452,37 @@ describe('a paid response that is unusable', () => {
       body: { error: { message: 'No', picture } },
       kind: 'VideoSubmitUnknownError',
     },
-  ])('is not logged if it is an error: $name', async ({ name, body, kind }) => {
-    const { client } = scripted([json(body)], { maxRetries: 0 });
-    const call = calls[name] ?? (() => client.videos.create({ model, prompt: 'A cat' }));
+  ])(
+    'an unusable paid response is not logged if it is an error: $name',
+    async ({ name, body, kind }) => {
+      const { client } = scripted([json(body)], { maxRetries: 0 });
+      const call = calls[name] ?? (() => client.videos.create({ model, prompt: 'A cat' }));
 
-    const error = await failureOf(Promise.resolve(call(client)));
+      const error = await failureOf(Promise.resolve(call(client)));
 
-    expect(error).toHaveProperty('name', kind);
-    expect(error).toHaveProperty('body', JSON.stringify(body));
-    expect(inspect(error).length).toBeLessThan(9_000);
-    expect(JSON.stringify(error).length).toBeLessThan(8_000);
-  });
+      expect(error).toHaveProperty('name', kind);
+      expect(error).toHaveProperty('body', JSON.stringify(body));
+      expect(inspect(error).length).toBeLessThan(9_000);
+      expect(JSON.stringify(error).length).toBeLessThan(8_000);
+    },
+  );
 
-  test.each(['audio/mpeg', 'application/json'])('is not speech: %s', async (type) => {
-    for (const text of ['null', '""', ' null\n']) {
-      const answer = () => new Response(text, { headers: { 'content-type': type } });
-      const call = calls['audio.speech.create']?.(scripted([answer]).client);
+  test.each(['audio/mpeg', 'application/json'])(
+    'an unusable paid response is not speech: %s',
+    async (type) => {
+      for (const text of ['null', '""', ' null\n']) {
+        const answer = () => new Response(text, { headers: { 'content-type': type } });
+        const call = calls['audio.speech.create']?.(scripted([answer]).client);
 
-      const error = await failureOf(Promise.resolve(call));
+        const error = await failureOf(Promise.resolve(call));
 
-      expect(error).toBeInstanceOf(UnexpectedResponseError);
-      expect(error).toHaveProperty('body', text);
-    }
-  });
+        expect(error).toBeInstanceOf(UnexpectedResponseError);
+        expect(error).toHaveProperty('body', text);
+      }
+    },
+  );
 
-  test('is kept as far as it was received', async () => {
+  test('an unusable paid response is kept as far as it was received', async () => {
     const answer = () => cutResponse(`{"picture":"${picture}`);
     const { client } = scripted([answer]);
 
@@ -479,7 +491,7 @@ describe('a paid response that is unusable', () => {
     expect(error).toMatchObject({ outcome: 'unknown', body: `{"picture":"${picture}` });
   });
 
-  test('is kept in strict mode, parsed and unparsed', async () => {
+  test('an unusable paid response is kept in strict mode, parsed and unparsed', async () => {
     const body = { created: 'never', data: [{ b64_json: picture }] };
     const { client } = scripted([json(body)], { validation: 'strict' });
 

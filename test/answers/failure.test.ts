@@ -381,12 +381,12 @@ describe('saysFailure()', () => {
     { message: 'in moderation' },
     { code: 1, description: 'Submitted', result: 'task_1' },
     { code: 'pending', message: 'in line', task_id: 'task_1' },
-  ])('not %j', (body) => {
+  ])('%j is not a failure', (body) => {
     expect(saysFailure(body)).toBe(false);
   });
 
   test.each([{ valid: false, errors: ['a'] }, { detail: { a: 1 } }])(
-    'of a route that is not known, %j is an answer',
+    '%j is an answer of a route that is not known',
     (body) => {
       expect(readErrorInSuccess(body)).toBeUndefined();
     },

@@ -22,7 +22,7 @@ const raws: Readonly<Record<string, unknown>> = {
 };
 
 describe.each(Object.entries(raws))("the provider's error as %s", (_, raw) => {
-  test('is in the message of an answer whose choice has it', async () => {
+  test("the provider's error is in the message of an answer whose choice has it", async () => {
     const choice = { index: 0, message: { content: '' }, finish_reason: 'error', ...withRaw(raw) };
     const { client } = scripted([json({ id: 'c', choices: [choice] })], { maxRetries: 0 });
 
@@ -34,7 +34,7 @@ describe.each(Object.entries(raws))("the provider's error as %s", (_, raw) => {
     }
   });
 
-  test('is in the message of a whole answer', async () => {
+  test("the provider's error is in the message of a whole answer", async () => {
     const { client } = scripted([json(withRaw(raw), 400)], { maxRetries: 0 });
 
     const failure = await failureOf(client.chat.completions.create(params));
@@ -46,7 +46,7 @@ describe.each(Object.entries(raws))("the provider's error as %s", (_, raw) => {
     }
   });
 
-  test('is in the message of a stream', async () => {
+  test("the provider's error is in the message of a stream", async () => {
     const { client } = scripted([eventStream(chunk({ content: 'Hi' }), withRaw(raw))]);
 
     const stream = await client.chat.completions.create({ ...params, stream: true });

@@ -359,7 +359,7 @@ describe('a schema', () => {
     );
   });
 
-  test('does not read fields that every object inherits, such as constructor', () => {
+  test('a schema does not read fields that every object inherits, such as constructor', () => {
     const answer = JSON.parse('{"constructor":1,"toString":"a","__proto__":{"id":7},"choices":[]}');
 
     expect(read(answer, chatCompletionSchema, 'strict').issues).toEqual([]);

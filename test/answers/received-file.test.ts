@@ -114,7 +114,7 @@ function isCut(parts: readonly Uint8Array[]): boolean {
   return walk.isCut;
 }
 
-describe('the container of', () => {
+describe('containers of files', () => {
   test.each(wholeFiles)('%s tells a cut file from a whole one, in any chunks', (_, bytes) => {
     const lengths = fc.integer({ min: 12, max: bytes.length });
     const parts = lengths.chain((length) => chunks(bytes.subarray(0, length)));
@@ -160,13 +160,16 @@ describe('a received file', () => {
     ['with line breaks', `${JSON.stringify(error, undefined, 2)}\n\n`],
     ['with other fields', JSON.stringify({ id: 7, ...error, code: null })],
     ['of 4 KiB', JSON.stringify({ ...error, detail: 'é'.repeat(1_900) })],
-  ])('that ends with an error is the bytes before it, in any chunks: %s', (_, text) => {
-    fc.assert(
-      fc.property(chunks(Buffer.concat([cut, Buffer.from(text)])), (parts) => {
-        expect(receive(parts)).toMatchObject({ bytes: cut, error });
-      }),
-    );
-  });
+  ])(
+    'a received file that ends with an error is the bytes before it, in any chunks: %s',
+    (_, text) => {
+      fc.assert(
+        fc.property(chunks(Buffer.concat([cut, Buffer.from(text)])), (parts) => {
+          expect(receive(parts)).toMatchObject({ bytes: cut, error });
+        }),
+      );
+    },
+  );
 
   test.each([
     ['an incomplete object', '{"error":{"message":"x"}'],
@@ -176,7 +179,7 @@ describe('a received file', () => {
     ['a tag', `TAG{"error":"x"}`.padEnd(127) + '}'],
     ['a tag in braces', `TAG{"title":"x"}`.padEnd(127) + '\f'],
     ['more than 4 KiB', JSON.stringify({ ...error, detail: 'x'.repeat(4_096) })],
-  ])('whose end is %s is whole, in any chunks', (_, text) => {
+  ])('a received file whose end is %s is whole, in any chunks', (_, text) => {
     const bytes = Buffer.concat([cut, Buffer.from(text)]);
     fc.assert(
       fc.property(chunks(bytes), (parts) => {

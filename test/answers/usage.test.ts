@@ -368,7 +368,7 @@ describe('usageOf()', () => {
     );
   });
 
-  test('is the same for the same usage in the formats of three vendors', () => {
+  test('usage is the same in the formats of three vendors', () => {
     const count = fc.nat(100_000);
     fc.assert(
       fc.property(count, count, count, count, (plain, cached, answered, thought) => {
@@ -449,7 +449,7 @@ describe("usage in OpenAI's format", () => {
     { requiredKeys: [] },
   );
 
-  test('is read as it is among the fields of other formats', () => {
+  test("usage in OpenAI's format is read as it is among the fields of other formats", () => {
     fc.assert(
       fc.property(plain, fc.constantFrom('0.5', '0', 'free', undefined), (usage, cost) => {
         const headers = cost === undefined ? undefined : withCost(cost);

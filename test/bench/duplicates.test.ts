@@ -37,18 +37,18 @@ function mostCharges(isOwn: boolean): number {
 }
 
 describe('the results of the duplicates bench', () => {
-  test('are the table of the guide', () => {
+  test('the results of the duplicates bench are the table of the guide', () => {
     const guide = read('docs/guides/retries-and-charges.md');
 
     expect(rows(guide)).toEqual(rows(withScenarios(guide, results.scenarios)));
   });
 
-  test('keep every promise', () => {
+  test('the results of the duplicates bench keep every promise', () => {
     expect(results.scenarios.filter(({ isKept }) => !isKept).map(({ id }) => id)).toEqual([]);
     expect(mostCharges(true)).toBe(1);
   });
 
-  test('are the figures of the README', () => {
+  test('the results of the duplicates bench are the figures of the README', () => {
     const words = [
       'no',
       'one',
@@ -67,7 +67,7 @@ describe('the results of the duplicates bench', () => {
   });
 
   test.each(['budget', 'settle', 'tenants', 'image', 'wrapped', 'command'])(
-    'have scenarios of %s',
+    'the results of the duplicates bench have scenarios of %s',
     (family) => {
       expect(results.scenarios.some(({ id }) => id.startsWith(family))).toBe(true);
     },

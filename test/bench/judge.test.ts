@@ -62,13 +62,13 @@ describe('a verdict', () => {
     [0.8, 'met'],
     [0.85, 'known'],
     [0.91, 'missed'],
-  ])('of %d is %s, with a ratchet of 0.9', (value, result) => {
+  ])('a verdict of %d is %s, with a ratchet of 0.9', (value, result) => {
     const gate = { ...ratio, missed: { atMost: 0.9, why: 'ky' } };
 
     expect(judge([gate], [calls(round(value, 1))])).toEqual([{ gate, value, result }]);
   });
 
-  test('is a miss if a measurement is missing', () => {
+  test('a verdict is a miss if a measurement is missing', () => {
     const withoutOwn = judge([ratio], [calls({ openai: 1 }, { openai: 1 })]);
     const withoutOther = judge([ratio], [calls({ 'model-gateway': 1 })]);
 
@@ -78,13 +78,13 @@ describe('a verdict', () => {
     ]);
   });
 
-  test('is absent if nothing was measured', () => {
+  test('a verdict is absent if nothing was measured', () => {
     expect(judge([ratio], [bundle(1)])).toEqual([]);
   });
 });
 
-describe('a measurement runs', () => {
-  test('once if all gates are met', async () => {
+describe('runs of a measurement', () => {
+  test('a measurement runs once if all gates are met', async () => {
     expect(await measured([[calls(round(7, 10))]], [ratio])).toEqual({
       results: ['met'],
       said: [],
@@ -92,7 +92,7 @@ describe('a measurement runs', () => {
     });
   });
 
-  test('again if a figure that varies misses its gate', async () => {
+  test('a measurement runs again if a figure that varies misses its gate', async () => {
     const found = await measured([[calls(round(9, 10))], [calls(round(7, 10))]], [ratio]);
 
     expect(found).toEqual({
@@ -102,7 +102,7 @@ describe('a measurement runs', () => {
     });
   });
 
-  test('at most three times', async () => {
+  test('a measurement runs at most three times', async () => {
     const found = await measured(
       Array.from({ length: 9 }, () => [calls(round(9, 10))]),
       [ratio],
@@ -113,7 +113,7 @@ describe('a measurement runs', () => {
     expect(found.taken).toBe(3);
   });
 
-  test('once if the miss is known', async () => {
+  test('a measurement runs once if the miss is known', async () => {
     const gate = { ...ratio, missed: { atMost: 0.95, why: 'ky' } };
 
     expect(await measured([[calls(round(9, 10))]], [gate])).toMatchObject({
@@ -122,7 +122,7 @@ describe('a measurement runs', () => {
     });
   });
 
-  test('once if a size misses', async () => {
+  test('a measurement runs once if a size misses', async () => {
     expect(await measured([[bundle(11)], [bundle(9)]], [size])).toEqual({
       results: ['missed'],
       said: [],
@@ -130,7 +130,7 @@ describe('a measurement runs', () => {
     });
   });
 
-  test('again, without changing gates that were met or sizes', async () => {
+  test('a measurement that runs again does not change gates that were met or sizes', async () => {
     const floor: Gate = { metric: 'calls', atMost: 2, of: 'floor', reason: 'CPU' };
     const first = calls({ ...round(9, 10), floor: 9 });
     const second = calls({ ...round(7, 10), floor: 1 });
@@ -164,11 +164,11 @@ test('every gate belongs to a measurement', () => {
 });
 
 describe('the size of the package', () => {
-  test('is the same number in the README and in its gate', () => {
+  test('the size of the package is the same number in the README and in its gate', () => {
     expect(gates.find(({ metric }) => metric === 'install.own')?.atMost).toBe(statedSize());
   });
 
-  test('is rounded up and written into the README', () => {
+  test('the size of the package is rounded up and written into the README', () => {
     const values = { 'model-gateway': roundSize(4.61), openai: 22.9 };
     const metric: Metric = { id: 'install.size', label: 'Size', unit: 'MiB', values };
     const readme = withSize('It is one package of 4.6 MiB (`openai`: 23 MiB).', [metric]);

@@ -38,7 +38,7 @@ function setUp() {
 }
 
 describe.each(disguises)('the promise of a call behind %s', (_name, disguise) => {
-  test('can be awaited', async () => {
+  test('the promise of a call can be awaited', async () => {
     const { emulator, call } = setUp();
     const promise = call();
 

@@ -73,6 +73,6 @@ test.each([
   ['a repetition in a repetition', '^(a+)+$'],
   ['a lookahead, which is not provable', String.raw`(https?:\/\/\S+)\?(?!x)`],
   ['a pattern that is made while running', madeAtRunTime],
-])('which would notice %s', (_, source) => {
+])('the check notices %s', (_, source) => {
   expect(findProblem({ file: 'x.ts', source, flags: '' })).toBeDefined();
 });

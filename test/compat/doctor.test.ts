@@ -207,7 +207,7 @@ describe.each(cases)('doctor at $name', ({ start, models, undecided }) => {
     if (!isServed(operation)) expect(status).toMatch(/^(unsupported|skip)$/);
   });
 
-  test('only these routes are unknown', () => {
+  test('the doctor leaves only these routes unknown', () => {
     const unknown = report.rows.filter(
       ({ id, status }) => id.startsWith('route.') && status === 'unknown',
     );

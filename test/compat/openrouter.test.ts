@@ -51,8 +51,8 @@ async function failureOf(promise: PromiseLike<unknown>): Promise<unknown> {
   throw new Error('The call did not fail.');
 }
 
-describe("OpenRouter's client accepts", () => {
-  test('a chat response with cost, reasoning and images', async () => {
+describe("OpenRouter's client", () => {
+  test('accepts a chat response with cost, reasoning and images', async () => {
     const { chat, emulator } = setUp();
 
     const answer = await chat({
@@ -71,7 +71,7 @@ describe("OpenRouter's client accepts", () => {
     expect(message?.images?.[0]?.imageUrl.url).toMatch(/^data:image\/png;base64,/);
   });
 
-  test('tool calls, whole and streamed', async () => {
+  test('accepts tool calls, whole and streamed', async () => {
     const { chat, collectChunks } = setUp();
     const tools = [
       { type: 'function' as const, function: { name: 'weather', parameters: { type: 'object' } } },
@@ -85,7 +85,7 @@ describe("OpenRouter's client accepts", () => {
     expect(chunks.flatMap(({ choices }) => choices[0]?.finishReason ?? [])).toEqual(['tool_calls']);
   });
 
-  test('a chat stream with comments, reasoning and usage', async () => {
+  test('accepts a chat stream with comments, reasoning and usage', async () => {
     const { collectChunks, emulator } = setUp();
 
     const chunks = await collectChunks({ model: 'm-reasoning', messages });
@@ -105,7 +105,7 @@ describe("OpenRouter's client accepts", () => {
     expect(await answer.text()).toMatch(/^: OPENROUTER PROCESSING\n\n/);
   });
 
-  test('an error inside a stream', async () => {
+  test('accepts an error inside a stream', async () => {
     const { collectChunks, emulator } = setUp();
     emulator.fail({ fault: { type: 'stream-error', after: 3, shape: 'error-data', code: 502 } });
 
@@ -117,7 +117,7 @@ describe("OpenRouter's client accepts", () => {
     });
   });
 
-  test('embeddings', async () => {
+  test('accepts embeddings', async () => {
     const { sdk } = setUp();
 
     const answer = await sdk.embeddings.generate({
@@ -128,7 +128,7 @@ describe("OpenRouter's client accepts", () => {
     expect(answer).toHaveProperty('usage.cost');
   });
 
-  test('images, new and edited', async () => {
+  test('accepts images, new and edited', async () => {
     const { sdk, emulator } = setUp();
     const request = { model: 'm-image', prompt: 'A red circle', stream: false as const };
 
@@ -147,7 +147,7 @@ describe("OpenRouter's client accepts", () => {
     ]);
   });
 
-  test('a stream of images', async () => {
+  test('accepts a stream of images', async () => {
     const { sdk } = setUp({ quirks: { imageStream: 'partial' } });
 
     const answer = await sdk.images.generate({
@@ -161,7 +161,7 @@ describe("OpenRouter's client accepts", () => {
     ]);
   });
 
-  test('a video from its submission to its content', async () => {
+  test('accepts a video from its submission to its content', async () => {
     const { sdk, emulator } = setUp();
     emulator.clock.hold();
 
@@ -194,7 +194,7 @@ describe("OpenRouter's client accepts", () => {
     expect(emulator.charges.at(-1)).toMatchObject({ operation: 'videos.remix', taskId: next.id });
   });
 
-  test('videos that failed and that expired', async () => {
+  test('accepts videos that failed and that expired', async () => {
     const { sdk, emulator } = setUp({ videoDuration: 0 });
     const videoGenerationRequest = { model: 'm-video', prompt: 'A fox' };
     const failed = await sdk.videoGeneration.generate({ videoGenerationRequest });
@@ -214,7 +214,7 @@ describe("OpenRouter's client accepts", () => {
     ).toMatchObject({ name: 'GoneResponseError', error: { code: 410 } });
   });
 
-  test('speech and its transcription, as JSON and as a form', async () => {
+  test('accepts speech and its transcription, as JSON and as a form', async () => {
     const { sdk, emulator } = setUp();
     const speechRequest = { model: 'm-speech', input: 'Hello there.', voice: 'alloy' };
 
@@ -247,7 +247,7 @@ describe("OpenRouter's client accepts", () => {
     );
   });
 
-  test('models with their metadata', async () => {
+  test('accepts models with their metadata', async () => {
     const { sdk } = setUp({ models: [{ id: 'acme/one' }, { id: 'acme/reel', type: 'video' }] });
 
     const [page] = await collect(await sdk.models.list({ outputModalities: 'all' }));
@@ -261,7 +261,7 @@ describe("OpenRouter's client accepts", () => {
     expect(videos.data.map(({ id }) => id)).toEqual(['acme/reel']);
   });
 
-  test('the account: credits, the key and a generation', async () => {
+  test('accepts the account: credits, the key and a generation', async () => {
     const { sdk, chat } = setUp({ credit: 5_000_000 });
     const { id, usage } = await chat({ model: 'm-large', messages });
 
@@ -290,7 +290,7 @@ describe("OpenRouter's client accepts", () => {
       error: 'TooManyRequestsResponseError',
       code: 429,
     },
-  ])('$error for a status of $code', async ({ fault, error, code }) => {
+  ])('throws $error for a status of $code', async ({ fault, error, code }) => {
     const { chat, emulator } = setUp();
     emulator.fail({ fault });
 
@@ -299,7 +299,7 @@ describe("OpenRouter's client accepts", () => {
     expect(failure).toMatchObject({ name: error, error: { code } });
   });
 
-  test('rejections of keys, credit, models and fields', async () => {
+  test('accepts rejections of keys, credit, models and fields', async () => {
     const { sdk, emulator } = setUp({ credit: 1 });
     const chatRequest = { model: 'm-large', messages, stream: false as const };
     const wrongKey = new OpenRouter({
@@ -328,7 +328,7 @@ describe("OpenRouter's client accepts", () => {
   });
 });
 
-describe("OpenRouter's client sends the same request for", () => {
+describe("requests that equal those of OpenRouter's client", () => {
   const text = 'A fox';
   const rows: readonly {
     readonly name: string;

@@ -81,7 +81,7 @@ describe('@openai/agents', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test('has an output type', async () => {
+  test('an agent of @openai/agents has an output type', async () => {
     const { client } = setUp();
     const agent = new Agent({
       name: 'Forecaster',
@@ -225,13 +225,13 @@ describe('the emulator and the client of openai', () => {
   const client = new OpenAI({ apiKey, baseURL: `${baseURL}/v1`, fetch });
   const ask = { model: 'm-large', input: question };
 
-  test('whole, and with parse()', async () => {
+  test('the client of openai reads a response whole, and with parse()', async () => {
     const response = await client.responses.create(ask);
     expect(response.output_text).toContain('Lisbon');
     expect(response.usage?.total_tokens).toBeGreaterThan(0);
   });
 
-  test('as a stream with its helper', async () => {
+  test('the client of openai reads a stream with its helper', async () => {
     const stream = client.responses.stream(ask);
     let text = '';
     for await (const event of stream) {
@@ -268,7 +268,7 @@ describe('the emulator and the client of the AI SDK', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('with a schema, and cut at its limit', async () => {
+  test('the client of the AI SDK reads a response with a schema, and one cut at its limit', async () => {
     const { model } = startAISDK();
     const output = Output.object({ schema: place });
     const { output: parsed } = await generateText({ model, prompt: question, output });

@@ -92,9 +92,10 @@ test('a quote has neither the key nor the query of a URL', async () => {
 const streams = doors.filter(({ kind }) => kind === 'stream');
 
 describe.each([...errors, ...quotes])('$name', (form) => {
-  test('in a 200', () => expectAt(doors, form, (door) => open(door, whole(form, 200))));
+  test('an error in a 200 is read at every door', () =>
+    expectAt(doors, form, (door) => open(door, whole(form, 200))));
 
-  test('at the AI SDK', async () => {
+  test('an error is read at the AI SDK', async () => {
     const { client } = scripted([whole(form, 200)]);
     const provider = createModelGateway({ client });
     const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi' }] }];
@@ -104,7 +105,7 @@ describe.each([...errors, ...quotes])('$name', (form) => {
     expect(String(error)).toContain(form.words);
   });
 
-  test('as an event', async () => {
+  test('an error that is an event is read at every stream', async () => {
     const text = textOf(form);
     // Some relays write the terminator behind an error, in the same line.
     const joined = /^[{[]/.test(text) ? [[`${text}data: [DONE]`]] : [];
@@ -119,7 +120,7 @@ describe.each([...errors, ...quotes])('$name', (form) => {
     }
   });
 
-  test.each([400, 429, 500])('behind a %i', async (status) => {
+  test.each([400, 429, 500])('an error behind a %i is read at every door', async (status) => {
     for (const door of doors) {
       const { error } = await open(door, whole(form, status), 0);
       const { message, outcome } = GatewayError.isInstance(error) ? error : { message: '' };

@@ -37,7 +37,7 @@ describe('the class for a status', () => {
 });
 
 describe('an error of the gateway', () => {
-  test("has the fields of the openai package's error", async () => {
+  test("an error of the gateway has the fields of the openai package's error", async () => {
     const body = {
       error: { message: 'no such field', type: 'invalid_request_error', param: 'size', code: 7 },
     };
@@ -78,7 +78,7 @@ describe('an error of the gateway', () => {
     expect(String(failure)).toContain(`${expected} The gateway rejected`);
   });
 
-  test('has its class name in its stack and when it is printed', () => {
+  test('an error of the gateway has its class name in its stack and when it is printed', () => {
     const error = new RateLimitError('slow down.', rejected);
 
     expect(error.stack).toMatch(/^RateLimitError: slow down\./);
@@ -168,7 +168,7 @@ describe('isInstance()', () => {
   });
 });
 
-test('does not repeat a status that is in the title of an HTML page', async () => {
+test('an error does not repeat a status that is in the title of an HTML page', async () => {
   const page = '<html><head><title>502 Bad Gateway</title></head></html>';
   const { client } = scripted([() => new Response(page, { status: 502 })], { maxRetries: 0 });
 

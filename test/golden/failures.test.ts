@@ -73,13 +73,13 @@ const aboutThrown = `
   it tells the code, and its advice.
 `;
 
-test("what the runtime's fetch throws", async () => {
+test('requests whose fetch of the runtime throws have the recorded fates', async () => {
   const about = `What becomes of a request whose fetch, which is the runtime's, throws.\n${aboutThrown}`;
 
   await expectGolden('thrown.txt', about, await formatFates(whenThrown(thrown, true)));
 });
 
-test('what a fetch of the caller throws', async () => {
+test('requests whose fetch of the caller throws have the recorded fates', async () => {
   const about = `What becomes of a request whose fetch, which is the caller's, throws.\n${aboutThrown}`;
 
   const events = whenThrown([...thrown, ...naming], false);
@@ -164,7 +164,7 @@ const begun = '{"error":{"message":"No","type":"new_api';
 const answered = (status: number, text: string, end: 'break' | 'silence') => (): Response =>
   new Response(unfinished(text, end), { status, headers: type });
 
-test('how far a call had come', async () => {
+test('requests have the recorded fates, however far the call had come', async () => {
   const withBody = (status: number, what: string) => [
     ...onEveryCall(`${status}, ${what} breaks off at once`, answered(status, '', 'break')),
     ...onEveryCall(`${status}, ${what} breaks off`, answered(status, begun, 'break')),

@@ -108,7 +108,7 @@ const mask = (text: string): string =>
     .replaceAll(/"claimId":"\w+"/g, '"claimId":(one)')
     .replaceAll(/"id":"[\da-f]{12}"/g, '"id":(random)');
 
-test('what is stored', async () => {
+test('stored entries have the recorded form', async () => {
   const folder = await temporaryFolder();
   await fill(fileLedger(folder));
 
@@ -154,18 +154,21 @@ async function describeLedger(ledger: SubmitLedger): Promise<string> {
 /** The files of ledgers by version. New versions add theirs. */
 const versions = [['0.1.0', stored.ledger]] as const;
 
-test.each(versions)('what version %s has stored', async (version, files) => {
-  const folder = await temporaryFolder();
-  await inSequence(Object.entries(files), ([name, text]) => writeFile(join(folder, name), text));
+test.each(versions)(
+  'entries that version %s stored have the recorded readings',
+  async (version, files) => {
+    const folder = await temporaryFolder();
+    await inSequence(Object.entries(files), ([name, text]) => writeFile(join(folder, name), text));
 
-  const text = await describeLedger(fileLedger(folder));
-  const about = `What this version reads in a ledger that version ${version} has written.`;
-  await expectGolden(
-    `ledger-${version}.txt`,
-    about,
-    withAdvice(text.replaceAll('\uD800', '\\uD800')),
-  );
-});
+    const text = await describeLedger(fileLedger(folder));
+    const about = `What this version reads in a ledger that version ${version} has written.`;
+    await expectGolden(
+      `ledger-${version}.txt`,
+      about,
+      withAdvice(text.replaceAll('\uD800', '\\uD800')),
+    );
+  },
+);
 
 test('a ledger in memory says the same as one of files', async () => {
   const [inMemory, ofFiles] = [memoryLedger(), fileLedger(await temporaryFolder())];

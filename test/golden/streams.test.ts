@@ -182,7 +182,7 @@ test('every stream', async () => {
   await expectGolden('streams.txt', about, withAdvice(sectionsOf(sections)));
 });
 
-test.each([1, 7])('they are the same %i bytes at a time', async (size) => {
+test.each([1, 7])('streams are read the same %i bytes at a time', async (size) => {
   const inPieces = await inFakedTime(streams.map((sent) => () => readByLoop(sent, size)));
   const inOne = await inFakedTime(streams.map((sent) => () => readByLoop(sent, 65_536)));
 
@@ -203,7 +203,7 @@ async function readElsewhere(sent: SentStream) {
   }
 }
 
-test('they are the same when they are sent on and read elsewhere', async () => {
+test('streams are read the same when they are sent on and read elsewhere', async () => {
   const here = await inFakedTime(streams.map((sent) => () => readByLoop(sent, 65_536)));
   const elsewhere = await inFakedTime(streams.map((sent) => () => readElsewhere(sent)));
 

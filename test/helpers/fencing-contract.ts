@@ -80,7 +80,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
 
   describe(`a claim of ${title} that was taken over`, () => {
     describe.each(states)('by a worker that %s', (__, bring) => {
-      test.each(ends)('is not ended by a late %s', async (end) => {
+      test.each(ends)('a claim that was taken over is not ended by a late %s', async (end) => {
         const ledger = await make();
         const { a, b } = await takenOver(ledger);
         await bring(ledger, b);
@@ -93,7 +93,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
         expect(await ledger.claim('job', 'hash', a)).not.toMatchObject({ status: 'claimed' });
       });
 
-      test('also keeps the task of the first worker', async () => {
+      test('a claim that was taken over also keeps the task of the first worker', async () => {
         const ledger = await make();
         const { a, b } = await takenOver(ledger);
         await bring(ledger, b);
@@ -124,7 +124,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
   });
 
   describe(title, () => {
-    test('has no entry for a call that may be submitted', async () => {
+    test('a ledger has no entry for a call that may be submitted', async () => {
       const ledger = await make();
       expect(await ledger.entry('job')).toBeUndefined();
 
@@ -141,7 +141,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       expect(await ledger.entry('job')).toBeUndefined();
     });
 
-    test('has a new id for each claim, also after a release', async () => {
+    test('a ledger has a new id for each claim, also after a release', async () => {
       const ledger = await make();
       const ids = new Set<string>();
       for (let attempt = 0; attempt < 5; attempt += 1) {
@@ -249,7 +249,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       expect(countRequests(emulator).posts).toBe(1);
     });
 
-    test('does not release a call with an unknown outcome after a late rejection', async () => {
+    test('a ledger does not release a call with an unknown outcome after a late rejection', async () => {
       const { ledger, posts } = await twoWorkers(refusal, page);
       const { requests, videos } = answeredVideos(made('c'));
 
@@ -263,7 +263,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
     test.each([
       ['was refused', refusal],
       ['knows nothing', page],
-    ])('does not affect the second submission if the late worker %s', async (__, endOfA) => {
+    ])('a second submission is not affected if the late worker %s', async (__, endOfA) => {
       const ledger = await make();
       const events = new EventTarget();
       const held = (name: string, end: () => Response) => {

@@ -295,8 +295,8 @@ export function testLedger(name: string, make: () => Promise<ListingLedger>): vo
       }
     });
 
-    describe('rejects', () => {
-      test.each([undefined, null, 7, '', {}])('the call id %j', async (callId) => {
+    describe('invalid input', () => {
+      test.each([undefined, null, 7, '', {}])('rejects the call id %j', async (callId) => {
         const ledger = await make();
         const bad = untyped<string>(callId);
 
@@ -312,15 +312,18 @@ export function testLedger(name: string, make: () => Promise<ListingLedger>): vo
         );
       });
 
-      test.each(['task_1', undefined, {}, { ...ref, v: 2 }])('the handle %j', async (handle) => {
-        const ledger = await make();
-        await ledger.claim('job', 'hash');
+      test.each(['task_1', undefined, {}, { ...ref, v: 2 }])(
+        'rejects the handle %j',
+        async (handle) => {
+          const ledger = await make();
+          await ledger.claim('job', 'hash');
 
-        const error = await failureOf(ledger.accept('job', untyped<VideoTaskRef>(handle)));
+          const error = await failureOf(ledger.accept('job', untyped<VideoTaskRef>(handle)));
 
-        expect(InvalidInputError.isInstance(error)).toBe(true);
-        expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
-      });
+          expect(InvalidInputError.isInstance(error)).toBe(true);
+          expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
+        },
+      );
 
       test.each(['1', null, 7])('the details %j', async (details) => {
         const ledger = await make();
@@ -332,7 +335,7 @@ export function testLedger(name: string, make: () => Promise<ListingLedger>): vo
         expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
       });
 
-      test('an invalid end', async () => {
+      test('rejects an invalid end', async () => {
         const ledger = await make();
         await ledger.claim('job', 'hash');
 

@@ -390,7 +390,7 @@ export function testTasks(subject: TaskSubject): void {
       test.each([
         ['is lost', () => fetchFailure('ECONNRESET'), 20_000],
         ['is late', accepted, 31_500],
-      ])('is unknown if its response %s', async (_, answer, after) => {
+      ])('a stopped submission is unknown if its response %s', async (_, answer, after) => {
         const { client, ledger, posts, again } = await leave(answer, after);
         await expect(ledger.entry('job')).resolves.toMatchObject({ status: 'submitting' });
 
@@ -604,7 +604,7 @@ export function testTasks(subject: TaskSubject): void {
         ['fail_reason', { ...failed, fail_reason: 'No GPU was free.' }, 'No GPU was free.'],
         ['null', { ...failed, error: null }, 'The gateway returned no reason.'],
         ['nothing', failed, 'The gateway returned no reason.'],
-      ])('has a reason if the gateway sends %s', async (_, body, reason) => {
+      ])('a failed task has a reason if the gateway sends %s', async (_, body, reason) => {
         const { client } = gateway(inTurn(body));
 
         const error = await rejected(wait(client));
@@ -612,7 +612,7 @@ export function testTasks(subject: TaskSubject): void {
         expect(error).toMatchObject({ name: named('FailedError'), reason, moderated: false });
       });
 
-      test('is final if the next poll repeats it, after the usual pause', async () => {
+      test('a failed task is final if the next poll repeats it, after the usual pause', async () => {
         const { client, times } = gateway(inTurn(failed));
         const onUpdate = vi.fn();
 
@@ -623,7 +623,7 @@ export function testTasks(subject: TaskSubject): void {
         expect(onUpdate).toHaveBeenCalledTimes(1);
       });
 
-      test('is completed if it recovers', async () => {
+      test('a failed task is completed if it recovers', async () => {
         const { client, count } = gateway(inTurn(failed, running, running, completed));
         const statuses: string[] = [];
 
@@ -660,7 +660,7 @@ export function testTasks(subject: TaskSubject): void {
         expect(count().polls).toBe(2);
       });
 
-      test('has not failed if it recovers at the time limit', async () => {
+      test('a failed task has not failed if it recovers at the time limit', async () => {
         const { client } = gateway(inTurn(running, failed, running));
 
         const error = await rejected(wait(client, { timeout: 1.6 * first }));
@@ -668,7 +668,7 @@ export function testTasks(subject: TaskSubject): void {
         expect(error).toMatchObject({ name: named('WaitTimeoutError'), lastStatus: 'processing' });
       });
 
-      test('with an error and no status has failed after 3 equal polls over 30 seconds', async () => {
+      test('a failed task with an error and no status has failed after 3 equal polls over 30 seconds', async () => {
         const complaint = { id, error: { message: 'The server had an error' } };
         const { client, times } = gateway(inTurn(complaint));
         const seen: string[] = [];
@@ -797,7 +797,7 @@ export function testTasks(subject: TaskSubject): void {
         ['cut responses', () => cutResponse('{"id": "ta')],
         ['a list', () => []],
         ['an error with status 200', () => Response.json({ code: 'fail_to_fetch_task' })],
-      ])('continue the wait several times: %s', async (_, fault) => {
+      ])('failed polls continue the wait several times: %s', async (_, fault) => {
         const { client, count } = gateway(({ elapsed }) =>
           elapsed < minute ? fault() : completed,
         );
@@ -821,7 +821,7 @@ export function testTasks(subject: TaskSubject): void {
         expect(times).toEqual([0, timeout + first]);
       });
 
-      test('end the wait if there are too many in a row, with the last one as the cause', async () => {
+      test('failed polls end the wait if there are too many in a row, with the last one as the cause', async () => {
         const { client, count } = gateway(() => page(502));
 
         const error = await rejected(wait(client, { maxRetries: 0 }));
@@ -898,7 +898,7 @@ export function testTasks(subject: TaskSubject): void {
           { name: 'zero', makeHeader: () => '0', pause: first },
           { name: 'a negative number', makeHeader: () => '-30', pause: first },
           { name: 'no number at all', makeHeader: () => 'soon', pause: first },
-        ])('as $name', async ({ makeHeader, pause }) => {
+        ])('the pause follows Retry-After as $name', async ({ makeHeader, pause }) => {
           vi.setSystemTime(new Date('2026-11-21T12:00:00.000Z'));
           const { client, times } = gateway(({ index }) => {
             if (index > 0) return completed;
@@ -1023,7 +1023,7 @@ export function testTasks(subject: TaskSubject): void {
         expect(await waiting).toHaveProperty('name', named('WaitAbortedError'));
       });
 
-      test('before it starts sends nothing', async () => {
+      test('an abort before a wait starts sends nothing', async () => {
         const { client, count } = gateway(inTurn(completed));
 
         const error = await rejected(wait(client, { signal: AbortSignal.abort() }), 1);

@@ -200,13 +200,13 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
       expect(ids).toEqual(Object.keys(models));
     });
 
-    test('of requests in Gemini’s format', async () => {
+    test('the proxy answers requests in Gemini’s format', async () => {
       const { text } = await client.generate.content({ model: 'chat', contents: 'Hello' });
 
       expect(text).toContain('Hello');
     });
 
-    test('of requests with the model in the path', async () => {
+    test('the proxy answers requests with the model in the path', async () => {
       const { data } = await client.embeddings.createForEngine({ model: 'embedding', input: 'x' });
 
       expect(data[0]?.embedding.length).toBeGreaterThan(0);
@@ -222,18 +222,18 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
     test.each([
       ['of its price list', (kind: string) => listed[kind] ?? kind],
       ['with prices of their own', (kind: string) => kind],
-    ])('of models %s report their cost as in the emulator', async (_, named) => {
+    ])('responses of models %s report their cost as in the emulator', async (_, named) => {
       const gateway = 'litellm';
       const { client: other } = emulated({ gateway }, { gateway });
 
       expect(await findReported(client, named)).toEqual(await findReported(other, named));
     });
 
-    test('to one model', async () => {
+    test('the proxy answers a request for one model', async () => {
       expect(await client.models.retrieve('chat')).toMatchObject({ id: 'chat' });
     });
 
-    test('carry the call id of the client', async () => {
+    test('responses carry the call id of the client', async () => {
       const { request_id: requestId } = await client.chat.completions
         .create({ model: 'chat', messages }, { callId: 'call_mine' })
         .withResponse();
@@ -475,7 +475,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
       }
     });
 
-    test('has the prices of its models', async () => {
+    test('the account has the prices of its models', async () => {
       const { models: prices } = await client.account.prices();
 
       expect(prices.find(({ model }) => model === 'chat')).toMatchObject({

@@ -16,7 +16,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy without a database', () => {
   });
   afterAll(() => proxy[Symbol.asyncDispose]());
 
-  test('has only prices as an account', async () => {
+  test('the LiteLLM proxy without a database has only prices as an account', async () => {
     const { account } = proxy.connect();
 
     for (const reading of [account.balance(), account.settle('call_x-1')]) {

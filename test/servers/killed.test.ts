@@ -125,7 +125,7 @@ describe.each(kinds)('workers with a ledger of %s', (kind) => {
     },
   );
 
-  test('submit a call of eight workers once, and all receive its video', async () => {
+  test('workers submit a call of eight workers once, and all receive its video', async () => {
     const { emulator, settings } = await world(kind);
     emulator.fail({ operation: 'videos.create', fault: { type: 'slow', milliseconds: 300 } });
     const workers = await Promise.all(Array.from({ length: 8 }, () => Worker.start(settings)));
@@ -153,7 +153,7 @@ describe.each(kinds)('workers with a ledger of %s', (kind) => {
       expect(emulator.charges).toHaveLength(1);
     });
 
-    test("and a worker that takes over don't affect each other: both tasks are kept", async () => {
+    test("a suspended worker and one that takes over don't affect each other: both tasks are kept", async () => {
       const { emulator, ledger, worker, made, videos } = await asleep(kind);
 
       const options = { ledger, callId: 'job', onUnknown: 'resubmit' } as const;

@@ -28,7 +28,7 @@ const databases = [
 ].filter(({ url }) => url !== '');
 
 describe.each(databases)('MCP servers of two machines with a ledger on $name', ({ url }) => {
-  test('charge a video once, and both save it', async () => {
+  test('MCP servers of two machines charge a video once, and both save it', async () => {
     const { machine, sessions } = await openMachines(url);
 
     const results = [];
@@ -44,7 +44,7 @@ describe.each(databases)('MCP servers of two machines with a ledger on $name', (
     expect(machine.charges).toBe(1);
   });
 
-  test('charge an image once, also if both call at the same time', async () => {
+  test('MCP servers of two machines charge an image once, also if both call at the same time', async () => {
     const { machine, sessions } = await openMachines(url);
     machine.emulator.fail({
       operation: 'images.generate',

@@ -68,7 +68,7 @@ describe('an unreachable database', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('that hangs fails after its time limit', async () => {
+  test('a database that hangs fails after its time limit', async () => {
     const ledger = postgresLedger({ query: () => new Promise(() => {}) }, { timeout: 300 });
 
     const error = await failureOf(ledger.claim('job', 'hash'));
@@ -84,7 +84,7 @@ describe('an unreachable database', () => {
     ['25006', 'cannot execute INSERT in a read-only transaction'],
     ['EPIPE', 'write EPIPE'],
     [undefined, 'Connection terminated unexpectedly'],
-  ])('is retried after %s', async (code, message) => {
+  ])('an unreachable database is retried after %s', async (code, message) => {
     let failures = 2;
     const table = await migrated();
     const shaky = poolWith((_, run) => {
@@ -98,7 +98,7 @@ describe('an unreachable database', () => {
     expect(failures).toBe(-1);
   });
 
-  test('while a task is stored returns the task with the failure, and the call is not submitted again', async () => {
+  test('a task that an unreachable database cannot store is returned with the failure, and the call is not submitted again', async () => {
     const { emulator, videos } = emulatedVideos();
     const table = await migrated();
     const broken = poolWith((text, run) =>
@@ -122,14 +122,14 @@ describe('an unreachable database', () => {
 });
 
 describe('a lost response', () => {
-  test('to a claim leaves the claim with that worker', async () => {
+  test('a lost response to a claim leaves the claim with that worker', async () => {
     const table = await migrated();
     const ledger = postgresLedger(losing(2, "'submitting', false"), { table });
 
     expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'claimed' });
   });
 
-  test('to a claim, until it times out, leaves the claim to a later call of the same ledger', async () => {
+  test('a lost response to a claim, until it times out, leaves the claim to a later call of the same ledger', async () => {
     const { emulator, videos } = emulatedVideos();
     const table = await migrated();
     let isLosing = true;
@@ -154,7 +154,7 @@ describe('a lost response', () => {
     expect(countRequests(emulator).posts).toBe(1);
   });
 
-  test('to a takeover leaves the claim, still unknown, with that worker', async () => {
+  test('a lost response to a takeover leaves the claim, still unknown, with that worker', async () => {
     const table = await migrated();
     const ledger = postgresLedger(losing(1, "'submitting', false"), { table });
     const first = await claimIdOf(postgresLedger(pool, { table }).claim('job', 'hash'));
@@ -168,7 +168,7 @@ describe('a lost response', () => {
     expect(await ledger.entry('job')).toMatchObject({ status: 'unknown' });
   });
 
-  test('to accept() stores the task once', async () => {
+  test('a lost response to accept() stores the task once', async () => {
     const table = await migrated();
     const ledger = postgresLedger(losing(2, "'accepted'"), { table });
 
@@ -181,7 +181,7 @@ describe('a lost response', () => {
 describe('a lease', () => {
   const lease = 1_000;
 
-  test('is renewed while a call is being submitted, and not after that', async () => {
+  test('a lease is renewed while a call is being submitted, and not after that', async () => {
     const table = await migrated();
     const renewals: number[] = [];
     const watched = poolWith((text, run) => {
@@ -242,7 +242,7 @@ describe('a lease', () => {
 });
 
 describe('a table', () => {
-  test('that does not exist is reported with the fix before anything is sent', async () => {
+  test('a table that does not exist is reported with the fix before anything is sent', async () => {
     const { emulator, videos } = emulatedVideos();
     const table = newTable();
     const ledger = postgresLedger(pool, { table });
@@ -260,7 +260,7 @@ describe('a table', () => {
   });
 
   test.each(['is_doubtful', 'lease_until', 'other_refs', 'updated_at'])(
-    'of another version, without %s, is reported before anything is sent',
+    'a table of another version, without %s, is reported before anything is sent',
     async (column) => {
       const { emulator, videos } = emulatedVideos();
       const table = await migrated();
@@ -276,7 +276,7 @@ describe('a table', () => {
     },
   );
 
-  test('of the first version is migrated, and keeps its rows', async () => {
+  test('a table of the first version is migrated, and keeps its rows', async () => {
     const table = await migrated();
     const ledger = postgresLedger(pool, { table });
     const claimId = await claimIdOf(ledger.claim('job', 'hash'));
@@ -290,7 +290,7 @@ describe('a table', () => {
     expect(await ledger.entry('job')).toMatchObject({ requestId: '20260101-request' });
   });
 
-  test('with another claim’s request, left by an older version, returns none', async () => {
+  test('a table with another claim’s request, left by an older version, returns none', async () => {
     const table = await migrated();
     const ledger = postgresLedger(pool, { table });
     await ledger.finish('job', 'unknown', {
@@ -305,7 +305,7 @@ describe('a table', () => {
     expect(entry).not.toHaveProperty('requestId');
   });
 
-  test('is created once by concurrent calls, and keeps its rows', async () => {
+  test('a table is created once by concurrent calls, and keeps its rows', async () => {
     const table = newTable();
     const ledgers = Array.from({ length: 8 }, () => postgresLedger(pool, { table }));
 
@@ -316,7 +316,7 @@ describe('a table', () => {
     expect(await ledgers[1]?.entry('job')).toMatchObject({ status: 'submitting' });
   });
 
-  test('may be in a schema, and have a name with capital letters', async () => {
+  test('a table may be in a schema, and have a name with capital letters', async () => {
     const schema = newTable();
     await pool.query(`CREATE SCHEMA ${schema}`);
     const ledger = postgresLedger(pool, { table: `${schema}.Calls` });
@@ -329,7 +329,7 @@ describe('a table', () => {
     ]);
   });
 
-  test('may be used and migrated without permission to create tables', async () => {
+  test('a table may be used and migrated without permission to create tables', async () => {
     const table = await migrated();
     const user = newTable();
     await pool.query(`CREATE USER ${user}`);

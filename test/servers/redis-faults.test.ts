@@ -18,7 +18,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
   afterAll(() => client.disconnect());
 
   test.each([{ maxRetriesPerRequest: null }, { enableOfflineQueue: false }, {}])(
-    'that is unreachable submits nothing, and is a temporary error: %j',
+    'a Redis that is unreachable submits nothing, and is a temporary error: %j',
     async (settings) => {
       const { emulator, videos } = emulatedVideos();
       const gone = new Redis(await freePort(), { ...settings, retryStrategy: () => 50 });
@@ -36,7 +36,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
     },
   );
 
-  test('with a client that was never connected is reported with the fix', async () => {
+  test('a Redis with a client that was never connected is reported with the fix', async () => {
     const ledger = redisLedger(createClient({ url: inject('redisURL') }));
 
     const error = await failureOf(ledger.claim('job', 'hash'));
@@ -45,7 +45,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
     expect(String(error)).toContain('Call await client.connect() first');
   });
 
-  test('that may evict entries is rejected before anything is sent', async () => {
+  test('a Redis that may evict entries is rejected before anything is sent', async () => {
     await using server = await startRedis();
     const full = new Redis(server?.url ?? '');
     onTestFinished(() => full.disconnect());
@@ -64,7 +64,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
     expect(countRequests(emulator).posts).toBe(1);
   });
 
-  test('that restarts keeps the claim, and loads the scripts again', async () => {
+  test('a Redis that restarts keeps the claim, and loads the scripts again', async () => {
     await using server = await startRedis(true);
     const restarted = new Redis(server?.url ?? '');
     restarted.on('error', () => {});
@@ -80,7 +80,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
     expect(await ledger.entry('job')).toMatchObject({ status: 'accepted', refs: [ref] });
   });
 
-  test('that returns bytes in place of text is read', async () => {
+  test('a Redis that returns bytes in place of text is read', async () => {
     const ofBytes = await createClient({
       url: inject('redisURL'),
       commandOptions: { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
@@ -98,7 +98,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
   test.each<{ title: string; spoil: (key: string) => Promise<unknown>; word: string }>([
     { title: 'of a later version', spoil: (key) => client.hset(key, 'v', '2'), word: 'format 2' },
     { title: 'of another program', spoil: (key) => client.set(key, 'mine'), word: 'WRONGTYPE' },
-  ])('with an entry $title submits nothing', async ({ spoil, word }) => {
+  ])('a Redis with an entry $title submits nothing', async ({ spoil, word }) => {
     const { emulator, videos } = emulatedVideos();
     const prefix = newPrefix();
     await spoil(`${prefix}job`);
@@ -183,7 +183,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
     },
   ];
 
-  test.each(bad)('is rejected: $title, naming $field', ({ field, given, options }) => {
+  test.each(bad)('a Redis is rejected: $title, naming $field', ({ field, given, options }) => {
     const make = () => redisLedger(untyped<IORedisClient>(given), untyped<object>(options));
 
     expect(make).toThrow(expect.objectContaining({ name: 'InvalidInputError', field }));
