@@ -22,6 +22,10 @@ export function isPlainObject(value: unknown): value is object {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
+/** Returns a copy of an object without some of its fields. */
+export const omit = (value: JsonObject, ...names: readonly string[]): JsonObject =>
+  Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
+
 /** Returns whether a value is non-blank text. */
 export function isText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';

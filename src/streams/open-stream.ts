@@ -185,9 +185,9 @@ export function streamOfTask<Item>(
   answer: Answer,
   protocol: StreamProtocol<Item>,
 ): (result: unknown) => Stream<Item> {
-  const { release: _, chunk: __, ...own } = toStreamContext(request, answer);
-  // The result was validated when it was read.
-  const context = { ...own, validation: 'off' } as const;
+  // The call has ended, and the result was validated when it was read.
+  const ended = { release: () => {}, chunk: undefined, validation: 'off' } as const;
+  const context = { ...toStreamContext(request, answer), ...ended };
   return (result) => {
     const { events: values = [], isWhole } = toEvents(result, protocol) ?? {};
     return streamFromValues(values, context, protocol, isWhole);

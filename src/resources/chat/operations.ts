@@ -1,4 +1,4 @@
-import { isObject, listObjects } from '../../answers/objects.ts';
+import { isObject, listObjects, omit } from '../../answers/objects.ts';
 import type { OutputRules } from '../../calls/operation.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import { jsonAnswer } from '../../calls/response.ts';
@@ -37,10 +37,9 @@ function toRequestMessage(message: unknown): unknown {
   }
   if (sent['tool_calls']) {
     sent['tool_calls'] = listObjects(sent['tool_calls']).map((call) => {
-      const { incomplete: __, index: ____, ...rest } = call;
+      const rest = omit(call, 'incomplete', 'index');
       if (!isObject(rest['function'])) return rest;
-      const { parsed_arguments: ___, ...called } = rest['function'];
-      return { ...rest, function: withJSON(called) };
+      return { ...rest, function: withJSON(omit(rest['function'], 'parsed_arguments')) };
     });
   }
   if (isObject(sent['function_call'])) sent['function_call'] = withJSON(sent['function_call']);
