@@ -29,7 +29,7 @@ const groups: readonly (readonly [title: string, texts: Readonly<Record<string, 
       GatewayError: {
         cause: 'The class of all errors of this package.',
         outcomes: any,
-        job: 'Repeats the call if the `outcome` is `not_sent` and the class is none of the next group; after `rejected`, once the cause is mended; after `unknown`, only with a ledger or after `account.settle(error)`.',
+        job: 'Repeats the call if the `outcome` is `not_sent`, except after `InvalidInputError`, `BudgetError` and `UnsupportedByGatewayError`; after `rejected`, once the cause is mended; after `unknown`, only with a ledger or after `account.settle(error)`.',
         code: '`outcome`, `advice`, `summary`, `evidence`, `callId`, `unsafeToReplay`; `GatewayError.isInstance(error)`',
       },
       APIError: {
