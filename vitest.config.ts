@@ -23,7 +23,7 @@ export const systemTests = [
   'test/http/unhandled-rejections.test.ts',
   'test/http/unread-responses.test.ts',
   // Its programs run in this process.
-  'test/doors/results.test.ts',
+  'test/doors/{programs,results}.test.ts',
   'test/linear-time.test.ts',
   'test/programs/mcp/!(public-host).test.ts',
   'test/http/node-process.test.ts',

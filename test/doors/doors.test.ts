@@ -4,20 +4,10 @@ import { createModelGateway } from '../../src/adapters/ai-sdk/index.ts';
 import { APIError, GatewayError, UnexpectedResponseError } from '../../src/index.ts';
 import { eventStream, json, scripted } from '../helpers/clients.ts';
 import { fakeWaitingTime, settle } from '../helpers/fake-time.ts';
-import { type Door, doors } from './doors.ts';
-import { errors, type Form, quotes, words } from './forms.ts';
+import { type Door, doors, isFree, isResult } from './doors.ts';
+import { errors, type Form, quotes, textOf, whole, words } from './forms.ts';
 
 fakeWaitingTime();
-
-const textOf = ({ body }: Form): string => (typeof body === 'string' ? body : JSON.stringify(body));
-
-/** Sends a form as a whole answer. */
-function whole(form: Form, status: number): () => Response {
-  const text = textOf(form);
-  const plain = text.startsWith('<') ? 'text/html' : 'text/plain';
-  const type = /^[[{n]/.test(text) ? 'application/json' : plain;
-  return () => new Response(text, { status, headers: { 'content-type': type } });
-}
 
 /** What became of a request. */
 interface End {
@@ -29,22 +19,6 @@ interface End {
 async function open(door: Door, answer: () => Response, maxRetries = 2): Promise<End> {
   const { client, requests } = scripted([answer], { maxRetries });
   return { ...(await settle(door.open(client))), requests: requests.length };
-}
-
-/** Returns whether a form is a result of a door. */
-function isResult({ takes, kind }: Door, { body, isMild, isTask, words: own }: Form): boolean {
-  // A paid task is not given up because of a body that does not say that something failed.
-  if (kind === 'status') return isMild === true || isTask === true;
-  // Silence is an empty text.
-  if (takes === 'anything' && (own === '' || (typeof body !== 'string' && own !== words)))
-    return true;
-  return takes !== undefined && typeof body === 'string' && /^[^<[n\s]/.test(body);
-}
-
-/** Returns whether nothing was done, so that nothing was paid. */
-function isFree(door: Door, { code, isRefused, isTaskError }: Form, isEvent: boolean): boolean {
-  if (isRefused === true || (door.kind === 'submit' && isTaskError === true)) return true;
-  return isEvent && /^4\d\d$/.test(code ?? '');
 }
 
 /** Returns what is wrong with the end of a request that received a form. */

@@ -1,6 +1,7 @@
 import type { Gateway } from '../../src/index.ts';
 import { collect } from '../helpers/clients.ts';
 import { ask } from '../helpers/every-method.ts';
+import { type Form, words } from './forms.ts';
 
 const contents = { model: 'm-chat', contents: 'Hi' };
 const say = { model: 'm', input: 'Hi' };
@@ -13,10 +14,8 @@ const spoken = () => ({
   file: new File([new Uint8Array([0x49, 0x44, 0x33, 4])], 'a.mp3'),
 });
 
-/** A way to ask a gateway for something, up to the end of the answer. */
-export interface Door {
-  readonly name: string;
-  readonly open: (client: Gateway) => Promise<unknown>;
+/** What a caller asks a gateway for, by a client or a program. */
+export interface Asked {
   /**
    * `whole`: one answer. `stream`: events. `poll`: polls a task until the wait ends. `status`: polls it
    * once. `submit`: creates one.
@@ -25,6 +24,29 @@ export interface Door {
   readonly charge: 'charged' | 'free';
   /** What is a result here, whatever it says: text that is no page, any JSON too, or bytes. */
   readonly takes: 'text' | 'anything' | 'bytes' | undefined;
+}
+
+/** A way to ask a gateway for something, up to the end of the answer. */
+export interface Door extends Asked {
+  readonly name: string;
+  readonly open: (client: Gateway) => Promise<unknown>;
+}
+
+/** Returns whether a form is a result of a door. */
+export function isResult({ takes, kind }: Asked, form: Form): boolean {
+  const { body, isMild, isTask, words: own } = form;
+  // A paid task is not given up because of a body that does not say that something failed.
+  if (kind === 'status') return isMild === true || isTask === true;
+  // Silence is an empty text.
+  if (takes === 'anything' && (own === '' || (typeof body !== 'string' && own !== words)))
+    return true;
+  return takes !== undefined && typeof body === 'string' && /^[^<[n\s]/.test(body);
+}
+
+/** Returns whether nothing was done, so that nothing was paid. */
+export function isFree({ kind }: Asked, { code, isRefused, isTaskError }: Form, isEvent: boolean) {
+  if (isRefused === true || (kind === 'submit' && isTaskError === true)) return true;
+  return isEvent && /^4\d\d$/.test(code ?? '');
 }
 
 const door = (
@@ -100,6 +122,9 @@ export const doors: readonly Door[] = [
   door('video', 'submit', 'charged', ({ videos }) => videos.create(order)),
   door('remix', 'submit', 'charged', ({ videos }) => videos.remix('task', { prompt: 'A boat' })),
   door('video poll', 'poll', 'charged', ({ videos }) => videos.wait('task')),
+  door('videos.waitAll()', 'poll', 'charged', async ({ videos }) => {
+    for await (const result of videos.waitAll(['task'])) if (result.error) throw result.error;
+  }),
   door('video status', 'status', 'free', ({ videos }) => videos.retrieve('task')),
   door('video content', 'whole', 'free', ({ videos }) => videos.downloadContent('task'), 'bytes'),
   door('models', 'whole', 'free', ({ models }) => models.list()),

@@ -207,3 +207,14 @@ export const quotes: readonly Form[] = [
   { name: 'null', body: 'null', words: 'null' },
   { name: 'a list', body: '[]', words: '[]' },
 ];
+
+export const textOf = ({ body }: Form): string =>
+  typeof body === 'string' ? body : JSON.stringify(body);
+
+/** Sends a form as a whole answer. */
+export function whole(form: Form, status: number): () => Response {
+  const text = textOf(form);
+  const plain = text.startsWith('<') ? 'text/html' : 'text/plain';
+  const type = /^[[{n]/.test(text) ? 'application/json' : plain;
+  return () => new Response(text, { status, headers: { 'content-type': type } });
+}
