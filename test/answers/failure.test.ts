@@ -17,7 +17,7 @@ const requestId = '20260901120000123456789abcdefgh';
 
 const hasLoneSurrogate = (text: string): boolean => /\p{Surrogate}/u.test(text);
 
-/** Every shape that gateways of this family were seen to answer with. */
+/** Fields of errors besides their message and code, which test/doors asks for each form. */
 const shapes: readonly { name: string; text: string; expected: Expected }[] = [
   {
     name: 'no code',
@@ -116,55 +116,11 @@ const shapes: readonly { name: string; text: string; expected: Expected }[] = [
     expected: { envelope: 'gateway', message: undefined, param: '524' },
   },
   { name: 'msg', text: '{"msg":"no"}', expected: { envelope: 'other', message: 'no' } },
-  { name: 'err', text: '{"err":"no"}', expected: { envelope: 'other', message: 'no' } },
-  {
-    name: 'error_msg',
-    text: '{"error_msg":"no","error_code":3}',
-    expected: { envelope: 'other', message: 'no' },
-  },
-  { name: 'detail', text: '{"detail":"no"}', expected: { envelope: 'other', message: 'no' } },
-  {
-    name: 'detail as a list',
-    text: '{"detail":[{"loc":["body"],"msg":"no"}]}',
-    expected: { message: 'no' },
-  },
-  { name: 'header.message', text: '{"header":{"message":"no"}}', expected: { message: 'no' } },
-  {
-    name: 'response.error.message',
-    text: '{"response":{"error":{"message":"no","code":"c"}}}',
-    expected: { message: 'no' },
-  },
   {
     name: 'a base response',
     text: '{"base_resp":{"status_code":1004,"status_msg":"no"}}',
     expected: { envelope: 'other', message: 'no', code: '1004' },
   },
-  {
-    name: 'error_code as text',
-    text: '{"error_code":"E7","msg":"no"}',
-    expected: { message: 'no', code: 'E7' },
-  },
-  {
-    name: 'a list of errors',
-    text: '{"errors":[{"code":7,"message":"no"}]}',
-    expected: { message: 'no', code: '7' },
-  },
-  {
-    name: 'a list of texts',
-    text: '{"errors":["no"]}',
-    expected: { envelope: 'other', message: 'no' },
-  },
-  {
-    name: 'a fault',
-    text: '{"fault":{"faultstring":"no"}}',
-    expected: { envelope: 'other', message: 'no' },
-  },
-  {
-    name: 'a wrapped response',
-    text: '{"Response":{"Error":{"Code":"C","Message":"no"}}}',
-    expected: { envelope: 'other', message: 'no', code: 'C' },
-  },
-  { name: 'error.msg', text: '{"error":{"msg":"no"}}', expected: { message: 'no' } },
   { name: 'a JSON string', text: '"no"', expected: { envelope: 'text', message: '"no"' } },
   {
     name: 'text',
@@ -362,10 +318,7 @@ describe('saysFailure()', () => {
   test.each([
     { error: { message: 'no', code: 0 } },
     { data: [{ error: 'no' }] },
-    { response: { error: { message: 'no' } } },
     { type: 'response.failed', response: { ...response, status: 'failed' } },
-    { base_resp: { status_code: 1_008, status_msg: 'no' } },
-    { status_code: 1_004, status_msg: 'no' },
   ])('%j', (body) => {
     expect(saysFailure(body)).toBe(true);
   });
@@ -408,16 +361,6 @@ describe('readErrorInSuccess()', () => {
       message: 'no',
     },
     {
-      name: '200 from Ali images',
-      text: '{"error":{"message":"no","type":"ali_error","code":"DataInspectionFailed"}}',
-      message: 'no',
-    },
-    {
-      name: '200 from a model lookup',
-      text: '{"error":{"message":"no","code":"model_not_found"}}',
-      message: 'no',
-    },
-    {
       name: '200 with a task error',
       text: '{"code":"ali_api_error","message":"no","data":null}',
       message: 'no',
@@ -427,20 +370,10 @@ describe('readErrorInSuccess()', () => {
       text: '{"code":"ali_api_error","message":"no","data":"x"}',
       message: 'no',
     },
-    {
-      name: '201 with a task error',
-      text: '{"code":"fail_to_fetch_task","message":"no","data":null}',
-      message: 'no',
-    },
     { name: '200 from the model list', text: '{"success":false,"message":"no"}', message: 'no' },
     {
       name: '200 without a wrapper',
       text: '{"code":null,"message":"no","param":"x","type":"y"}',
-      message: 'no',
-    },
-    {
-      name: '200 from Google',
-      text: '{"error":{"code":503,"message":"no","status":"UNAVAILABLE"}}',
       message: 'no',
     },
     {

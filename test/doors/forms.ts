@@ -184,6 +184,30 @@ export const errors: readonly Form[] = [
     body: { error: { message: `400: {'error': '${words}'}` } },
     words,
   },
+  {
+    name: 'without a wrapper',
+    body: { message: words, type: 'x', param: '', code: '' },
+    words,
+    code: '',
+  },
+  {
+    name: 'OpenRouter with text',
+    body: { error: { message: 'Provider returned error', code: 400, metadata: { raw: words } } },
+    words,
+    code: '400',
+  },
+  {
+    name: 'OpenRouter with JSON',
+    body: {
+      error: {
+        message: 'Provider returned error',
+        code: 400,
+        metadata: { raw: JSON.stringify({ error: { message: words, code: 'c1' } }) },
+      },
+    },
+    words,
+    code: 'c1',
+  },
   { name: 'messages by field', body: { errors: { prompt: [words] } }, words },
 ];
 
