@@ -40,6 +40,7 @@ export const speechPlaces = [
   'inlineData',
   'events',
   'data-events',
+  'chunk-events',
 ] as const satisfies readonly Quirks['speechPlace'][];
 
 /** Forms of transcripts besides the documented one. */
@@ -83,6 +84,7 @@ export const videoFailures = [
   'text-inside',
   'moderation',
   'success-flag',
+  'filtered',
 ] as const satisfies readonly Quirks['videoFailure'][];
 
 /** Bodies of a 202 for a task that is not completed. */

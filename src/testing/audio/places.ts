@@ -1,5 +1,5 @@
 import type { SpeechPlace, TranscriptForm } from '../faults/quirks.ts';
-import type { StreamEvent } from '../faults/stream-faults.ts';
+import { doneEvent, type StreamEvent } from '../faults/stream-faults.ts';
 import { base64, type Bytes } from '../media/bytes.ts';
 import { fileURL, type Call } from '../server/call.ts';
 import { eventResponse } from '../server/event-stream.ts';
@@ -31,6 +31,22 @@ function miniMaxEvents(bytes: Bytes): StreamEvent[] {
   }));
   const last = { data: { audio: hex(bytes), status: 2 }, base_resp };
   return [...deltas, { role: 'finish', data: last }];
+}
+
+const speechChunk = (data: string | null, finish_reason: string | null) => ({
+  id: 'speech-1',
+  object: 'audio.speech.chunk',
+  audio: data === null ? null : { data },
+  finish_reason,
+});
+
+/** Returns sglang-omni's events. */
+function chunkEvents(bytes: Bytes): StreamEvent[] {
+  const deltas = pieces(bytes).map((piece): StreamEvent => ({
+    role: 'delta',
+    data: speechChunk(base64(piece), null),
+  }));
+  return [...deltas, { role: 'finish', data: speechChunk(null, 'stop') }, doneEvent];
 }
 
 /**
@@ -78,6 +94,8 @@ export function placeSpeech(
       return eventResponse(call, events);
     case 'data-events':
       return eventResponse(call, miniMaxEvents(bytes));
+    case 'chunk-events':
+      return eventResponse(call, chunkEvents(bytes));
   }
 }
 

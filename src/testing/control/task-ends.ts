@@ -27,6 +27,10 @@ export function failureInside(
     }
     case 'success-flag':
       return { successFlag: 3, errorMessage: message };
+    case 'filtered': {
+      const response = { raiMediaFilteredCount: 1, raiMediaFilteredReasons: [message] };
+      return { status: 'completed', done: true, response };
+    }
   }
 }
 
@@ -44,8 +48,14 @@ export const fieldsBeside = ({ taskRemark, taskRequest }: Readonly<Quirks>): Jso
   ...(taskRequest && { paramJson: request }),
 });
 
-/** Returns a file as far as the gateway sends it. */
-export function endFile(bytes: Bytes, { fileEnd }: Readonly<Quirks>): Bytes {
+const bodies = {
+  page: '<!doctype html><title>Sign in</title><p>Your session has ended.</p>',
+  xml: '<?xml version="1.0"?><Error><Code>NoSuchKey</Code><Message>The key does not exist.</Message></Error>',
+} as const;
+
+/** Returns a file as far as the gateway sends it, or what it sends in its place. */
+export function endFile(bytes: Bytes, { fileEnd, fileBody }: Readonly<Quirks>): Bytes {
+  if (fileBody !== 'file') return utf8(bodies[fileBody]);
   if (fileEnd === 'whole') return bytes;
   const half = bytes.slice(0, Math.floor(bytes.length / 2));
   const error = {

@@ -216,12 +216,17 @@ export interface MediaQuirks {
    * Hub send it if the vendor breaks off, and `cut` the first half alone; both without a length. @defaultValue "whole"
    */
   fileEnd: 'whole' | 'cut' | 'error';
+  /**
+   * Speech and downloaded videos, with status 200 and the type of the file: the file itself, or in its place a page or
+   * the XML of a store's error. @defaultValue "file"
+   */
+  fileBody: 'file' | 'page' | 'xml';
   /** Time that an image task takes, in milliseconds of the emulator's clock. @defaultValue 3000 */
   imageTaskTime: number;
   /**
    * Place of speech: a file, a field of JSON with base64, hexadecimal digits or a URL, the message of a chat
-   * completion, a part in Gemini's format, or a stream that was not requested: OpenAI's, or MiniMax's, whose last
-   * event repeats the audio. @defaultValue "file"
+   * completion, a part in Gemini's format, or a stream that was not requested: OpenAI's, MiniMax's, whose last
+   * event repeats the audio, or sglang-omni's chunks. @defaultValue "file"
    */
   speechPlace: SpeechPlace;
   /**
@@ -336,9 +341,16 @@ export interface VideoQuirks {
   videoError: 'object' | 'always' | 'numeric-code' | 'string' | 'fail_reason' | 'null' | 'missing';
   /**
    * A failed task, also of images: with a status of its own, completed with an error and an empty URL, completed with an error as
-   * text, withheld by moderation, or with a numeric flag. @defaultValue "status"
+   * text, withheld by moderation, with a numeric flag, or as Veo sends it: completed, with the reasons of its filter.
+   * @defaultValue "status"
    */
-  videoFailure: 'status' | 'error-inside' | 'text-inside' | 'moderation' | 'success-flag';
+  videoFailure:
+    | 'status'
+    | 'error-inside'
+    | 'text-inside'
+    | 'moderation'
+    | 'success-flag'
+    | 'filtered';
   /** Set `completed_at` before the end, too. @defaultValue false */
   videoEarlyEnd: boolean;
   /** Read `seconds` of a JSON body, or ignore it and use the vendor's default length. @defaultValue "read" */
@@ -434,7 +446,8 @@ export type SpeechPlace =
   | 'message.audio'
   | 'inlineData'
   | 'events'
-  | 'data-events';
+  | 'data-events'
+  | 'chunk-events';
 
 /** The form of a transcript that is not streamed. */
 export type TranscriptForm = 'plain' | 'json-string' | 'in-json' | 'doubled-json';
@@ -529,6 +542,7 @@ export const defaultQuirks: Quirks = {
   taskRemark: false,
   taskRequest: false,
   fileEnd: 'whole',
+  fileBody: 'file',
   imageTaskTime: 3_000,
   speechPlace: 'file',
   transcriptForm: 'plain',

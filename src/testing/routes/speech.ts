@@ -64,7 +64,7 @@ export const createSpeech: Handler = (call: Call) => {
   const sound = makeSound(input, format, speed);
   const { bytes, type, extension } = sound;
   const { speechPlace: place } = quirks;
-  const isStreamed = place === 'events' || place === 'data-events';
+  const isStreamed = place.endsWith('events');
   if (place !== 'file' && (!isEvents || isStreamed)) {
     return placeSpeech(call, place, sound, speechEvents(bytes, input));
   }

@@ -280,6 +280,10 @@ const table: Table = {
     ['cut', 'The length of speech is not in its file.', true],
     ['error', { ...speech, says: /copy_response_body_failed/ }],
   ],
+  fileBody: [
+    ['page', { ...speech, says: /^fail 200; UnexpectedResponseError/ }],
+    ['xml', { ...speech, says: /NoSuchKey|does not exist/ }],
+  ],
   imageTaskTime: [
     [
       3_600_000,
@@ -300,6 +304,7 @@ const table: Table = {
     ],
     ['events', { ...speech, says: /^pass 200; a stream in place of a file$/ }],
     ['data-events', { ...speech, says: /^pass .*a stream in place of a file; audio at data\.a/ }],
+    ['chunk-events', { ...speech, says: /^pass 200; a stream in place of a file$/ }],
   ],
   transcriptForm: [
     ['json-string', { ...subtitles, says: /^pass 200; text as a JSON string/ }],
@@ -403,6 +408,7 @@ const table: Table = {
     ['text-inside', { ...failed, says: /^fail .*completed with an error in place of a URL/ }],
     ['moderation', { ...failed, says: /^fail .*withheld by moderation/ }],
     ['success-flag', { ...failed, says: /^fail .*failed by "successFlag"/ }],
+    ['filtered', { ...failed, says: /failed: Refused.*no progress; no URL; no "seconds"/ }],
   ],
   videoEarlyEnd: [[true, { ...video, says: /"completed_at" before the end/ }]],
   videoJsonSeconds: [
