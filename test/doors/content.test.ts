@@ -833,9 +833,9 @@ async function runEmulated(quirks: Partial<Quirks>, model = 'm-large') {
   return { failed, bodies, charges: emulator.charges };
 }
 
-describe('what the emulator writes', () => {
+describe('content that the emulator writes', () => {
   test.each(['negative-index', 'halves', 'unwrapped', 'choices'] as const)(
-    'calls in the form %s, which run once each',
+    'the emulator writes calls in the form %s, which run once each',
     async (chatToolCalls) => {
       const chatToolCallCount = chatToolCalls === 'halves' ? 1 : 2;
 
@@ -847,7 +847,7 @@ describe('what the emulator writes', () => {
     },
   );
 
-  test('cut calls, which do not run, and whose text is in the result and not in the call', async () => {
+  test('the emulator writes cut calls, which do not run, and whose text is in the result and not in the call', async () => {
     const { failed, bodies } = await runEmulated({ chatToolCalls: 'cut' });
 
     expect(failed).toEqual([]);
@@ -863,7 +863,7 @@ describe('what the emulator writes', () => {
     }
   });
 
-  test('a finish reason of calls without a call, which ends the run with an error', async () => {
+  test('the emulator writes a finish reason of calls without a call, which ends the run with an error', async () => {
     const { failed, charges } = await runEmulated({ chatToolCalls: 'missing' });
 
     expect(failed).toMatchObject([{ completion: {} }, { completion: {} }]);
@@ -873,7 +873,7 @@ describe('what the emulator writes', () => {
     expect(charges).toHaveLength(2);
   });
 
-  test('thinking and reasoning in fields of their own, which are sent back as one text', async () => {
+  test('the emulator writes thinking and reasoning in fields of their own, which are sent back as one text', async () => {
     const blocks = await runEmulated({ chatReasoning: 'thinking_blocks' }, 'm-reasoning');
     const text = await runEmulated({ chatReasoning: 'reasoning_text' }, 'm-reasoning');
 
@@ -890,7 +890,7 @@ describe('what the emulator writes', () => {
     expect(second).toBe(first);
   });
 
-  test('empty usage after the real one', async () => {
+  test('the emulator writes empty usage after the real one', async () => {
     const { client } = emulated({}, { quirks: { chatUsage: 'emptied' } });
     const stream = await client.chat.completions.create({
       ...params,

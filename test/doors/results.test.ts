@@ -479,7 +479,7 @@ describe('a paid result', () => {
 describe('speech that breaks off', () => {
   const broke = speech(() => respond([half('/out.mp3'), broken], 'audio/mpeg'))('speech');
 
-  test('is kept up to there by the command line', async () => {
+  test('speech that breaks off is kept up to there by the command line', async () => {
     const { url } = await open(broke);
     const machine = new Machine({ url, key: 'sk-test' });
 
@@ -496,7 +496,7 @@ describe('speech that breaks off', () => {
     expect(existsSync(join(machine.folder, 'a.mp3'))).toBe(false);
   });
 
-  test('is kept up to there by MCP', async () => {
+  test('speech that breaks off is kept up to there by MCP', async () => {
     const { url } = await open(broke);
     const session = await McpMachine.at(url, createEmulator()).connect();
 
@@ -558,25 +558,31 @@ async function callTool(kind: Kind, name: string, args: Readonly<Record<string, 
 describe('a paid stream that is not understood', () => {
   const kind = anyAnswer(() => respond([unread], 'text/event-stream'));
 
-  test.each(programs)('is saved whole by the command: $words', async ({ words }) => {
-    const { run } = await runCommand(kind, words);
+  test.each(programs)(
+    'a paid stream that is not understood is saved whole by the command: $words',
+    async ({ words }) => {
+      const { run } = await runCommand(kind, words);
 
-    const { code, stdout, stderr } = await run();
+      const { code, stdout, stderr } = await run();
 
-    expect([code, stdout]).toEqual([3, '']);
-    const [, path = ''] = /all of it is saved in (\S+)/.exec(stderr) ?? [];
-    expect(readFileSync(path, 'utf8')).toBe(unread);
-  });
+      expect([code, stdout]).toEqual([3, '']);
+      const [, path = ''] = /all of it is saved in (\S+)/.exec(stderr) ?? [];
+      expect(readFileSync(path, 'utf8')).toBe(unread);
+    },
+  );
 
-  test.each(programs)('is saved whole by the tool $name', async ({ name, args }) => {
-    const call = await callTool(kind, name, args);
+  test.each(programs)(
+    'a paid stream that is not understood is saved whole by the tool $name',
+    async ({ name, args }) => {
+      const call = await callTool(kind, name, args);
 
-    const { state, text, files: saved = [] } = await call();
+      const { state, text, files: saved = [] } = await call();
 
-    expect(state).toBe('unknown');
-    expect(text).toContain('All of the response is saved in');
-    expect(saved.map(({ path }) => readFileSync(path, 'utf8'))).toEqual([unread]);
-  });
+      expect(state).toBe('unknown');
+      expect(text).toContain('All of the response is saved in');
+      expect(saved.map(({ path }) => readFileSync(path, 'utf8'))).toEqual([unread]);
+    },
+  );
 });
 
 describe('XML in place of a transcript', () => {
@@ -584,7 +590,7 @@ describe('XML in place of a transcript', () => {
   const file = new File([fileAt('/out.mp3')], 'talk.mp3');
   const forms = [{}, { response_format: 'text' }, { response_format: 'srt' }] as const;
 
-  test.each(forms)('is an error of the client: %o', async (form) => {
+  test.each(forms)('XML in place of a transcript is an error of the client: %o', async (form) => {
     const { client } = await open(kind);
 
     await expect(client.audio.transcriptions.create({ model, file, ...form })).rejects.toThrow(
@@ -595,7 +601,7 @@ describe('XML in place of a transcript', () => {
     );
   });
 
-  test('is an error of a stream', async () => {
+  test('XML in place of a transcript is an error of a stream', async () => {
     const { client } = await open(kind);
 
     const stream = client.audio.transcriptions.create({ model, file, stream: true });
@@ -603,7 +609,7 @@ describe('XML in place of a transcript', () => {
     await expect(stream.then(collect)).rejects.toThrow('The key is gone');
   });
 
-  test('is an error of the AI SDK', async () => {
+  test('XML in place of a transcript is an error of the AI SDK', async () => {
     const { client } = await open(kind);
     const provider = createModelGateway({ client });
 
@@ -616,7 +622,7 @@ describe('XML in place of a transcript', () => {
     await expect(transcript).rejects.toThrow('The key is gone');
   });
 
-  test('is an error of the programs', async () => {
+  test('XML in place of a transcript is an error of the programs', async () => {
     const { run } = await runCommand(kind, ['transcribe', 'talk.mp3']);
 
     expect(await run()).toMatchObject({
@@ -636,7 +642,7 @@ describe('fewer pictures than were asked for', () => {
   const one = image((at) => ({ data: [{ url: `${at}/out.png` }] }))('one picture');
   const none = image(() => ({ data: [] }))('no picture');
 
-  test('are counted by the command line', async () => {
+  test('the command line counts fewer pictures than were asked for', async () => {
     const { run, folder } = await runCommand(one, ['image', prompt, '-n', '2', '-y', '-o', 'out/']);
 
     const { code, stdout, stderr } = await run();
@@ -645,7 +651,7 @@ describe('fewer pictures than were asked for', () => {
     expect(stderr).toContain('The gateway returned 1 of 2 images.');
   });
 
-  test('are counted by MCP', async () => {
+  test('MCP counts fewer pictures than were asked for', async () => {
     const call = await callTool(one, 'create_image', { prompt, n: 2 });
 
     const { state, text, files: saved } = await call();
@@ -656,7 +662,7 @@ describe('fewer pictures than were asked for', () => {
     expect(text).not.toMatch(/safety|filter/i);
   });
 
-  test('or none: a second run with the call id is not paid for', async () => {
+  test('a second run with the call id is not paid for after fewer pictures, or none', async () => {
     const { kind, count } = counted(none);
     const { run } = await runCommand(kind, ['image', prompt, '-y', '--call-id', 'boat-1']);
 
@@ -668,7 +674,7 @@ describe('fewer pictures than were asked for', () => {
     expect(count()).toBe(1);
   });
 
-  test('or none: a repeated call of MCP is not paid for', async () => {
+  test('a repeated call of MCP is not paid for after fewer pictures, or none', async () => {
     const { kind, count } = counted(none);
     const call = await callTool(kind, 'create_image', { prompt, call_id: 'boat-1' });
 

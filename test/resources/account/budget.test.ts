@@ -38,7 +38,7 @@ function priced(entries: readonly object[], answer: (path: string) => Response) 
 }
 
 describe('a budget', () => {
-  test('rejects a call that would exceed the limit before it is sent', async () => {
+  test('a budget rejects a call that would exceed the limit before it is sent', async () => {
     const { client, emulator, paid } = budgeted({ limit: 2.5 * price });
 
     await client.images.generate(image);
@@ -60,7 +60,7 @@ describe('a budget', () => {
     expect(paid()).toBe(2);
   });
 
-  test('reads the price list once', async () => {
+  test('a budget reads the price list once', async () => {
     const { client, emulator } = budgeted({ limit: 1 });
 
     await Promise.all([1, 2, 3].map(() => client.images.generate(image)));
@@ -68,7 +68,7 @@ describe('a budget', () => {
     expect(emulator.requests.filter(({ path }) => path === '/api/pricing')).toHaveLength(1);
   });
 
-  test('applies to concurrent calls, and to several images of one call', async () => {
+  test('a budget applies to concurrent calls, and to several images of one call', async () => {
     const { client, paid, emulator } = budgeted({ limit: 5 * price });
     const params = Array.from({ length: 20 }, () => image);
 
@@ -113,7 +113,7 @@ describe('a budget', () => {
     expect(budget).toMatchObject({ spent: price, reserved: 0 });
   });
 
-  test('counts calls with an unknown outcome as spent, and rejected ones as free', async () => {
+  test('a budget counts calls with an unknown outcome as spent, and rejected ones as free', async () => {
     const { client, emulator } = budgeted({ limit: 2 * price });
     const spent = async (): Promise<number | undefined> =>
       (await client.account.spent()).budget?.spent;
@@ -216,7 +216,7 @@ describe('a budget', () => {
     expect(paid()).toBe(3);
   });
 
-  test("learns the multiplier of a model's videos from a response", async () => {
+  test("a budget learns the multiplier of a model's videos from a response", async () => {
     const ratios = { seconds: 5, 'resolution-1080P': 3 };
     const entry = { model_name: 'wan', quota_type: 1, model_price: 0.01 };
     const { client } = scripted(
@@ -340,7 +340,7 @@ describe('a budget', () => {
     });
   });
 
-  test('counts chat by its usage, and rejects it once the limit is reached', async () => {
+  test('a budget counts chat by its usage, and rejects it once the limit is reached', async () => {
     const { client, emulator } = budgeted({ limit: 1e-9 });
 
     await client.chat.completions.create(chat);
@@ -353,7 +353,7 @@ describe('a budget', () => {
     expect(estimate.value).toBeGreaterThan(0);
   });
 
-  test('counts streams by the usage at their end', async () => {
+  test('a budget counts streams by the usage at their end', async () => {
     const { client } = budgeted({ limit: 1 });
 
     const stream = await client.chat.completions.create({
@@ -369,7 +369,7 @@ describe('a budget', () => {
     expect(unpriced).toBe(0);
   });
 
-  test('warns once at 80 %', async () => {
+  test('a budget warns once at 80 %', async () => {
     const { client, warnings } = budgeted({ limit: 5 * price });
 
     for (let call = 0; call < 3; call += 1) await client.images.generate(image);

@@ -43,20 +43,23 @@ async function failureOfCall(call: PromiseLike<unknown>): Promise<GatewayError> 
 describe('a task that failed after it was accepted', () => {
   fakeWaitingTime();
 
-  test.each(shapes)('counts in a budget (%s)', async (imageTasks) => {
-    for (const perCall of [undefined, { 'm-image': price }]) {
-      const { client, emulator, spent } = budgeted({ limit: 3 * price, perCall }, { imageTasks });
+  test.each(shapes)(
+    'a task that failed after it was accepted counts in a budget (%s)',
+    async (imageTasks) => {
+      for (const perCall of [undefined, { 'm-image': price }]) {
+        const { client, emulator, spent } = budgeted({ limit: 3 * price, perCall }, { imageTasks });
 
-      const errors = await callUntilRefused(async () => client.images.generate(image));
+        const errors = await callUntilRefused(async () => client.images.generate(image));
 
-      expect(errors).toHaveLength(3);
-      expect(errors.every((error) => ImageFailedError.isInstance(error))).toBe(true);
-      expect(emulator.charges).toHaveLength(3);
-      expect(await spent()).toBeCloseTo(3 * price, 9);
-    }
-  });
+        expect(errors).toHaveLength(3);
+        expect(errors.every((error) => ImageFailedError.isInstance(error))).toBe(true);
+        expect(emulator.charges).toHaveLength(3);
+        expect(await spent()).toBeCloseTo(3 * price, 9);
+      }
+    },
+  );
 
-  test('counts for edits and videos too', async () => {
+  test('a task that failed after it was accepted counts for edits and videos too', async () => {
     const edits = budgeted({ limit: 3 * price }, { imageTasks: 'list' });
     const edit = { ...image, image: 'https://pictures.test/a.png' };
     const editErrors = await callUntilRefused(async () => edits.client.images.edit(edit));
@@ -119,7 +122,7 @@ describe('a task that failed after it was accepted', () => {
     expect(lines).toMatchObject([{ operation: 'videos.create', calls: 1, unknown: 0 }]);
   });
 
-  test('stays counted if the usage log has no refund', async () => {
+  test('a task that failed after it was accepted stays counted if the usage log has no refund', async () => {
     const { client, spent } = budgeted({ limit: 8 * price }, { videoRefund: false });
     const error = await failureOfCall(client.videos.createAndWait(video));
     await vi.advanceTimersByTimeAsync(10_000);

@@ -38,7 +38,7 @@ function hanging(budget: Budget, options: GatewayOptions = {}) {
 }
 
 describe('the price list of a budget', () => {
-  test('reads one price list for all copies of a client', async () => {
+  test('a budget reads one price list for all copies of a client', async () => {
     const { client, emulator } = emulated({ budget: { limit: 1 } });
     const reads = () => emulator.requests.filter(({ path }) => path === '/api/pricing').length;
 
@@ -52,7 +52,7 @@ describe('the price list of a budget', () => {
     expect(reads()).toBe(1);
   });
 
-  test('reads another list for another gateway', async () => {
+  test('a budget reads another list for another gateway', async () => {
     const { client, emulator } = emulated({ budget: { limit: 1 } });
     const other = emulated({}, { baseURL: 'http://other.test' });
 
@@ -70,7 +70,7 @@ describe('the price list of a budget', () => {
 });
 
 describe('a price list that hangs', () => {
-  test('refuses a call after 10 seconds, with the reason', async () => {
+  test('a price list that hangs refuses a call after 10 seconds, with the reason', async () => {
     const { client, paid, reads, aborts } = hanging({ limit: 1 });
 
     const errors = Promise.all(times(5, () => failureOf(client.images.generate(image))));
@@ -86,7 +86,7 @@ describe('a price list that hangs', () => {
     expect([paid(), reads(), aborts()]).toEqual([0, 1, 1]);
   });
 
-  test('applies perCall after 10 seconds without a price list', async () => {
+  test('perCall applies after 10 seconds if the price list hangs', async () => {
     const { client, paid } = hanging({ limit: 1, perCall: { 'm-image': 0.1 } });
 
     const sent = client.images.generate(image);
@@ -102,7 +102,7 @@ describe('a price list that hangs', () => {
   test.each([
     ['timeout', { timeout: 2_000 }],
     ['totalTimeout', { totalTimeout: 2_000 }],
-  ])('ends at the %s of the call', async (_, options) => {
+  ])('a price list that hangs ends at the %s of the call', async (_, options) => {
     const { client, paid } = hanging({ limit: 1, perCall: { 'm-image': 0.1 } });
 
     const failed = failureOf(client.images.generate(image, options));
@@ -116,7 +116,7 @@ describe('a price list that hangs', () => {
     expect((await client.account.spent()).budget).toMatchObject({ spent: 0, reserved: 0 });
   });
 
-  test("ends when the call's signal is aborted", async () => {
+  test("a price list that hangs ends when the call's signal is aborted", async () => {
     const { client, paid } = hanging({ limit: 1, perCall: { 'm-image': 0.1 } });
     const controller = new AbortController();
 
@@ -131,7 +131,7 @@ describe('a price list that hangs', () => {
     expect(paid()).toBe(0);
   });
 
-  test('keeps the previous list in use', async () => {
+  test('a price list that hangs keeps the previous list in use', async () => {
     let hangs = false;
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
@@ -201,7 +201,7 @@ describe('a price list that cannot be read', () => {
     },
   );
 
-  test('is the error of an address that fetch refuses to call', async () => {
+  test('a price list that cannot be read is the error of an address that fetch refuses to call', async () => {
     const client = new Gateway({
       apiKey: 'sk-test',
       baseURL: 'http://127.0.0.1:9',

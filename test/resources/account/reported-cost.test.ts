@@ -258,7 +258,7 @@ describe('account.spent() with reported costs', () => {
 });
 
 describe('a budget with reported costs', () => {
-  test('counts a cost above the price list, and reserves it from then on', async () => {
+  test('a budget with reported costs counts a cost above the price list, and reserves it from then on', async () => {
     const budget = { limit: 0.25 };
     const { spent, client, requests } = await spentAfter(
       budget,
@@ -418,7 +418,7 @@ describe('a budget with reported costs', () => {
     expect(await reserved(0.000_001)).toBe(await reserved(undefined));
   });
 
-  test('counts a higher cost of a video when its poll reports it, once', async () => {
+  test('a budget with reported costs counts a higher cost of a video when its poll reports it, once', async () => {
     const body = { id: 'v1', status: 'completed', url: 'https://files.test/v.mp4' };
     const { client } = scripted(
       [

@@ -328,37 +328,40 @@ describe('a failure in the log', () => {
       body: () => problem.slice(0, 20),
     },
     { name: 'an error without a body', status: 502, headers: named, body: () => null },
-  ])('proves nothing after $name, and a later charge counts', async ({ status, headers, body }) => {
-    const entries = [failure];
-    const respond = () => new Response(body(), { status, headers });
-    const { client, requests } = withLogEntries(respond, () => entries);
-    const stream = headers === events;
-    const error = await catchGatewayError(
-      stream
-        ? client.chat.completions
-            .create({ model: 'm', messages: [{ role: 'user', content: 'A' }], stream })
-            .then(collect)
-        : client.images.generate(image),
-    );
-    expect(error.outcome).toBe('unknown');
-    for (const question of [error, id]) {
-      const settled = await client.account.settle(question);
-      expect(settled).toMatchObject({ verdict: 'unknowable', isFinal: false });
-      expect(settled.reason).toContain('another channel');
-    }
-    // Another channel did the work.
-    vi.advanceTimersByTime(6_000);
-    entries.unshift(logEntry({ type: 2, quota: 3_000, request_id: id }));
-    expect(await client.account.settle(error)).toMatchObject({
-      verdict: 'charged',
-      amount: { value: 3_000 },
-    });
-    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-  });
+  ])(
+    'a failure in the log proves nothing after $name, and a later charge counts',
+    async ({ status, headers, body }) => {
+      const entries = [failure];
+      const respond = () => new Response(body(), { status, headers });
+      const { client, requests } = withLogEntries(respond, () => entries);
+      const stream = headers === events;
+      const error = await catchGatewayError(
+        stream
+          ? client.chat.completions
+              .create({ model: 'm', messages: [{ role: 'user', content: 'A' }], stream })
+              .then(collect)
+          : client.images.generate(image),
+      );
+      expect(error.outcome).toBe('unknown');
+      for (const question of [error, id]) {
+        const settled = await client.account.settle(question);
+        expect(settled).toMatchObject({ verdict: 'unknowable', isFinal: false });
+        expect(settled.reason).toContain('another channel');
+      }
+      // Another channel did the work.
+      vi.advanceTimersByTime(6_000);
+      entries.unshift(logEntry({ type: 2, quota: 3_000, request_id: id }));
+      expect(await client.account.settle(error)).toMatchObject({
+        verdict: 'charged',
+        amount: { value: 3_000 },
+      });
+      expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    },
+  );
 
   const respondWithError = () => new Response(problem, { status: 500, headers: named });
 
-  test('proves that nothing was charged if the error response was complete', async () => {
+  test('a failure in the log proves that nothing was charged if the error response was complete', async () => {
     const { client } = withLogEntries(respondWithError, () => [failure]);
     const error = await catchGatewayError(client.images.generate(image));
     expect(error.evidence.attempts).toEqual([
@@ -398,19 +401,22 @@ describe('a failure in the log', () => {
       responses: [loseConnection, rejectFirst],
       entries: [failure],
     },
-  ])('proves nothing if another request of the call $state', async ({ responses, entries }) => {
-    const left = [...responses];
-    const { client } = withLogEntries(
-      () => left.shift()?.() ?? Response.error(),
-      () => entries,
-      { retryUnknownOutcome: true, maxRetries: 1 },
-    );
-    const call = client.images.generate(image);
-    const error = await settle(call).then((end) => end.error);
-    if (!GatewayError.isInstance(error)) throw error;
-    expect(error.evidence.attempts).toHaveLength(2);
-    expect((await client.account.settle(error)).verdict).toBe('unknowable');
-  });
+  ])(
+    'a failure in the log proves nothing if another request of the call $state',
+    async ({ responses, entries }) => {
+      const left = [...responses];
+      const { client } = withLogEntries(
+        () => left.shift()?.() ?? Response.error(),
+        () => entries,
+        { retryUnknownOutcome: true, maxRetries: 1 },
+      );
+      const call = client.images.generate(image);
+      const error = await settle(call).then((end) => end.error);
+      if (!GatewayError.isInstance(error)) throw error;
+      expect(error.evidence.attempts).toHaveLength(2);
+      expect((await client.account.settle(error)).verdict).toBe('unknowable');
+    },
+  );
 
   test.each([
     ['a type that only forks have', { type: 7, quota: 100 }],

@@ -183,7 +183,7 @@ describe('account.spent()', () => {
       expect(possible).toEqual(usd(0));
     });
 
-    test('counts each attempt of a call that failed', async () => {
+    test('each attempt of a call that failed counts', async () => {
       const { client, emulator } = emulated({ maxRetries: 2, budget: { limit: 1 } });
       emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, operation, times: 3 });
       await settle(client.chat.completions.create(chat));

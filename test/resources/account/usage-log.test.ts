@@ -464,7 +464,7 @@ describe('a gateway without account routes', () => {
     },
   );
 
-  test('checks an empty log once, and only with a key', async () => {
+  test('a gateway without account routes checks an empty log once, and only with a key', async () => {
     const { client, emulator } = emulated();
     for (let read = 0; read < 3; read += 1) {
       expect(await client.account.charges({}, { maxAge: 0 })).toMatchObject({ data: [] });

@@ -376,7 +376,7 @@ describe('a streamed transcript', () => {
     expect(events.at(-1)?.type).toBe('transcript.text.done');
   });
 
-  test("keeps Mistral's segments and usage", async () => {
+  test("a streamed transcript keeps Mistral's segments and usage", async () => {
     const usage = { prompt_audio_seconds: 3 };
     const { client } = scripted([
       eventStream(

@@ -248,7 +248,7 @@ describe('speech as events', () => {
   const done = { type: 'speech.audio.done', usage: { total_tokens: 3 } };
   const params = { model, input, stream_format: 'sse' } as const;
 
-  test('yields chunks of audio that add up to the file', async () => {
+  test('speech as events yields chunks of audio that add up to the file', async () => {
     const { client } = emulated();
     const file = await (await client.audio.speech.create({ model, input })).arrayBuffer();
 
@@ -262,7 +262,7 @@ describe('speech as events', () => {
     expect(stream.usage).toMatchObject({ total_tokens: expect.any(Number) });
   });
 
-  test("reads audio from Mistral's field", async () => {
+  test("speech as events reads audio from Mistral's field", async () => {
     const { client } = scripted([
       eventStream({ type: 'speech.audio.delta', audio_data: btoa('a') }, done),
     ]);
@@ -272,7 +272,7 @@ describe('speech as events', () => {
     expect(first).toMatchObject(delta);
   });
 
-  test('ends with its last event, without [DONE]', async () => {
+  test('speech as events ends with its last event, without [DONE]', async () => {
     const { client } = scripted([eventStream(delta, done)]);
 
     const stream = await client.audio.speech.create(params);
@@ -281,7 +281,7 @@ describe('speech as events', () => {
     expect(stream.verdict).toBe('complete');
   });
 
-  test('throws if the last event is missing, unless onTruncated allows it', async () => {
+  test('speech as events throws if the last event is missing, unless onTruncated allows it', async () => {
     const { client } = scripted([eventStream(delta)]);
 
     const cut = await failureOf(collect(await client.audio.speech.create(params)));

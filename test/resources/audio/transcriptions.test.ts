@@ -239,7 +239,7 @@ describe('a streamed transcription', () => {
     { type: 'transcript.text.delta', delta: 'there' },
   ];
 
-  test('yields text in deltas', async () => {
+  test('a streamed transcription yields text in deltas', async () => {
     const { client, emulator } = emulated();
     const speech = await client.audio.speech.create({ model: 'm-speech', input: 'One two.' });
 
@@ -287,7 +287,7 @@ describe('a streamed transcription', () => {
     expect(await collect(stream)).toMatchObject([segment, done]);
   });
 
-  test('throws before the loop if the response is an error', async () => {
+  test('a streamed transcription throws before the loop if the response is an error', async () => {
     const { client } = scripted([json({ error: { message: 'no', code: 'x' } })]);
 
     const failure = await failureOf(

@@ -37,7 +37,7 @@ describe('chunks of a chat completion', () => {
     }
   });
 
-  test('fills missing fields of usage', async () => {
+  test('missing fields of usage in a chunk are filled', async () => {
     const { items } = await read(
       chunk({}, 'stop', { usage: { prompt_tokens: 2, completion_tokens: 3, details: 1 } }),
     );
@@ -243,7 +243,7 @@ const image = (url: string, index: number) => ({ type: 'image_url', image_url: {
 describe('reasoning in steps', () => {
   const type = 'reasoning.text';
 
-  test('merges fragments of a step by index, and keeps the signature', async () => {
+  test('reasoning in steps merges fragments of a step by index, and keeps the signature', async () => {
     const format = 'anthropic-claude-v1';
     const steps = await readSteps(
       [{ type, text: 'First', index: 0, format, id: null }],
@@ -259,7 +259,7 @@ describe('reasoning in steps', () => {
     ]);
   });
 
-  test('keeps steps of different types or ids separate', async () => {
+  test('reasoning in steps keeps steps of different types or ids separate', async () => {
     const given = [
       { type: 'reasoning.summary', summary: 'Short', index: 0 },
       { type, text: 'Long', index: 0 },
@@ -274,7 +274,7 @@ describe('reasoning in steps', () => {
     expect(await readSteps(given)).toEqual(given);
   });
 
-  test('keeps a repeated encrypted step once', async () => {
+  test('reasoning in steps keeps a repeated encrypted step once', async () => {
     const step = { type: 'reasoning.encrypted', data: 'eA==', index: 0 };
 
     expect(await readSteps([step], [step])).toEqual([step]);
@@ -294,7 +294,7 @@ describe('reasoning in steps', () => {
     ]);
   });
 
-  test('reads a single step, and ignores other values', async () => {
+  test('reasoning in steps reads a single step, and ignores other values', async () => {
     const step = { type, text: 'a' };
 
     expect(await readSteps(step, null, 'none', 7, [null, 'x', step])).toEqual([
@@ -315,7 +315,7 @@ describe('reasoning in steps', () => {
     ]);
   });
 
-  test('assembles the same text wherever it is split', async () => {
+  test('reasoning in steps assembles the same text wherever it is split', async () => {
     const cuts = fc.array(fc.tuple(fc.nat(2), fc.string()), { maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(cuts, async (pieces) => {

@@ -337,7 +337,7 @@ describe('any sequence of chunks', () => {
     );
   });
 
-  test('holds back at most the finish chunk', () => {
+  test('any sequence of chunks holds back at most the finish chunk', () => {
     fc.assert(
       fc.property(sequences, fc.boolean(), (sequence, asks) => {
         const out: ChatCompletionChunk[] = [];

@@ -119,7 +119,7 @@ const run = (gateway: Gateway, tools: RunnableToolFunction[]) =>
     });
 
 describe('the type of a parsed response', () => {
-  test('follows from the schema of any library', () => {
+  test('the type of a parsed response follows from the schema of any library', () => {
     expectTypeOf<Parsed<'zod4'>>().toEqualTypeOf<Place | null>();
     expectTypeOf<Parsed<'zod3'>>().toEqualTypeOf<{ city: string } | null>();
     expectTypeOf<Parsed<'mini'>>().toEqualTypeOf<{ city: string } | null>();

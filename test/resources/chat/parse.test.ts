@@ -360,7 +360,7 @@ describe('a response that cannot be parsed', () => {
     expect(GatewayError.isInstance(error)).toBe(true);
   });
 
-  test.each(['', 'Sure!', '{"city":"a"'])('rejects invalid JSON: %j', async (content) => {
+  test.each(['', 'Sure!', '{"city":"a"'])('invalid JSON is rejected: %j', async (content) => {
     const error = await outputError(completion({ content }));
 
     expect(error).toBeInstanceOf(InvalidOutputError);

@@ -804,32 +804,35 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
 describe('a run with a format', () => {
   const response_format = responseFormat(z.object({ city: z.string() }), 'place');
 
-  test.each([undefined, true] as const)('parses the last response, stream: %s', async (stream) => {
-    const { client } = scripted([
-      answer(
-        {
-          role: 'assistant',
-          content: 'Let me look.',
-          tool_calls: [
-            { index: 0, id: 'a', type: 'function', function: { name: 'later', arguments: '' } },
-          ],
-        },
-        'tool_calls',
-      ),
-      says('{"city":"Rome"}'),
-    ]);
-    const params = { model: 'm', messages, tools: [later], response_format };
+  test.each([undefined, true] as const)(
+    'a run with a format parses the last response, stream: %s',
+    async (stream) => {
+      const { client } = scripted([
+        answer(
+          {
+            role: 'assistant',
+            content: 'Let me look.',
+            tool_calls: [
+              { index: 0, id: 'a', type: 'function', function: { name: 'later', arguments: '' } },
+            ],
+          },
+          'tool_calls',
+        ),
+        says('{"city":"Rome"}'),
+      ]);
+      const params = { model: 'm', messages, tools: [later], response_format };
 
-    const runner =
-      stream === true
-        ? client.chat.completions.runTools({ ...params, stream })
-        : client.chat.completions.runTools(params);
-    const { parsed } = await runner.finalMessage();
+      const runner =
+        stream === true
+          ? client.chat.completions.runTools({ ...params, stream })
+          : client.chat.completions.runTools(params);
+      const { parsed } = await runner.finalMessage();
 
-    expect(parsed?.city).toBe('Rome');
-  });
+      expect(parsed?.city).toBe('Rome');
+    },
+  );
 
-  test('fails if it does not match', async () => {
+  test('a run with a format fails if it does not match', async () => {
     const { client } = scripted([says('Rome')]);
 
     const runner = client.chat.completions.runTools({
@@ -880,7 +883,7 @@ describe('a forwarded streamed run', () => {
     await expect(here.finalContent()).resolves.toBe('To Rome.');
   });
 
-  test('yields only chunks in a loop', async () => {
+  test('a forwarded streamed run yields only chunks in a loop', async () => {
     const { client } = scripted([wants({ name: 'later' }), says('Done.')]);
     const objects: string[] = [];
 

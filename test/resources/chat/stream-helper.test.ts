@@ -386,7 +386,7 @@ describe('the promises of a chat completion stream', () => {
 });
 
 describe('aborting a chat completion stream', () => {
-  test('closes the connection and rejects with the partial response', async () => {
+  test('aborting a chat completion stream closes the connection and rejects with the partial response', async () => {
     const { response, send, isCancelled } = openResponse();
     send(encode(chunk({ content: 'Hel' })));
     const stream = help(response);
@@ -404,7 +404,7 @@ describe('aborting a chat completion stream', () => {
     expect(stream).toMatchObject({ ended: true, errored: true, aborted: true });
   });
 
-  test('passes its signal to the request', async () => {
+  test('aborting a chat completion stream passes its signal to the request', async () => {
     const stream = open((signal) => {
       const context = watchedContext({ signal }).context;
       return Promise.resolve(createStream(openResponse().response, context, chatProtocolFor(1)));
@@ -415,7 +415,7 @@ describe('aborting a chat completion stream', () => {
     await expect(stream.done()).rejects.toBeInstanceOf(APIUserAbortError);
   });
 
-  test('happens if a loop over its chunks is left', async () => {
+  test('a chat completion stream is aborted if a loop over its chunks is left', async () => {
     const { response, send, isCancelled } = openResponse();
     send(encode(chunk({ content: 'a' }), chunk({ content: 'b' })));
     const stream = help(response);

@@ -152,7 +152,7 @@ describe('an unfinished tool call', () => {
     }
   });
 
-  test('stays empty in a whole response whose finish reason is null, and is not run', async () => {
+  test('an unfinished tool call stays empty in a whole response whose finish reason is null, and is not run', async () => {
     const { client } = scripted([json(completionWith(null, toolCall('c0', '')))]);
     const completion = await client.chat.completions.create(params);
 
@@ -236,7 +236,7 @@ describe('an unfinished tool call', () => {
     expect(read(stream.partial)).toEqual([['{"a":1}']]);
   });
 
-  test('emits no done event', async () => {
+  test('an unfinished tool call emits no done event', async () => {
     const { client } = scripted([
       eventStream(callChunk('{}', ''), chunk({}, 'length'), '[DONE]'),
       eventStream(callChunk('{}', ''), chunk({}, 'tool_calls'), '[DONE]'),

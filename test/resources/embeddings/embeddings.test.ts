@@ -302,7 +302,7 @@ describe('text that is not base64 floats is kept as received', () => {
 });
 
 describe('the number of vectors', () => {
-  test('reports fewer vectors than inputs, and keeps those vectors', async () => {
+  test('embeddings report fewer vectors than inputs, and keep those vectors', async () => {
     const { client, drifts } = scripted([json(answerWith([0.5]))]);
 
     const response = await client.embeddings.create({ model, input: ['a', 'b', 'c'] });
@@ -362,7 +362,7 @@ describe('the number of vectors', () => {
     expect(error).toMatchObject({ data: { data: [{ embedding: [0.5] }] } });
   });
 
-  test('fills in usage and model, and reports a missing vector', async () => {
+  test('embeddings fill in usage and model, and report a missing vector', async () => {
     const { client } = scripted([json({ object: 'list', data: [{ embedding: [1] }] })]);
 
     const response = await client.embeddings.create({ model, input: ['a', 'b'] });

@@ -104,15 +104,18 @@ describe('citations', () => {
 });
 
 describe('a streamed generation', () => {
-  test.each([1, 2, 7, 4096])('ends with its connection, in chunks of %d bytes', async (size) => {
-    const result = await readStream(open(answer, size));
+  test.each([1, 2, 7, 4096])(
+    'a streamed generation ends with its connection, in chunks of %d bytes',
+    async (size) => {
+      const result = await readStream(open(answer, size));
 
-    expect(result.error).toBeUndefined();
-    expect(result.verdict).toBe('complete');
-    expect(result.items.map(({ text }) => text)).toEqual(['Grü', 'ße 🌍', '']);
-    expect(result.partial?.text).toBe('Grüße 🌍');
-    expect(result.usage).toEqual({ ...counts, trafficType: 'ON_DEMAND' });
-  });
+      expect(result.error).toBeUndefined();
+      expect(result.verdict).toBe('complete');
+      expect(result.items.map(({ text }) => text)).toEqual(['Grü', 'ße 🌍', '']);
+      expect(result.partial?.text).toBe('Grüße 🌍');
+      expect(result.usage).toEqual({ ...counts, trafficType: 'ON_DEMAND' });
+    },
+  );
 
   test.each([
     ['CRLF', answer.replaceAll('\n', '\r\n')],
@@ -166,7 +169,7 @@ describe('a streamed generation', () => {
     ['only usage', encode({ usageMetadata: counts })],
     ['nothing', ''],
     ['a reason for one of two candidates', encode({ candidates: [{ finishReason: 'STOP' }, {}] })],
-  ])('throws with %s', async (_, text) => {
+  ])('a streamed generation throws with %s', async (_, text) => {
     expect((await readStream(open(text))).error).toBeInstanceOf(StreamTruncatedError);
   });
 
@@ -183,7 +186,7 @@ describe('a streamed generation', () => {
     expect(String(error)).toContain('Overloaded');
   });
 
-  test('yields a whole JSON response as one chunk', async () => {
+  test('a streamed generation yields a whole JSON response as one chunk', async () => {
     const values = generateProtocol.fromAnswer(piece([{ text: 'Hi' }], 'STOP'));
     const stream = streamFromValues(values, watchedContext().context, generateProtocol);
 
@@ -263,14 +266,17 @@ describe('a candidate that continues after a finish reason', () => {
       'grounding metadata',
       { candidates: [{ index: 0, groundingMetadata: { webSearchQueries: ['q'] } }] },
     ],
-  ])('stays complete if only %s follows', async (_, after) => {
-    const { verdict, error } = await readStream(
-      open(encode(piece([{ text: 'a' }], 'STOP'), after)),
-    );
+  ])(
+    'a candidate that continues after a finish reason stays complete if only %s follows',
+    async (_, after) => {
+      const { verdict, error } = await readStream(
+        open(encode(piece([{ text: 'a' }], 'STOP'), after)),
+      );
 
-    expect(error).toBeUndefined();
-    expect(verdict).toBe('complete');
-  });
+      expect(error).toBeUndefined();
+      expect(verdict).toBe('complete');
+    },
+  );
 
   test('a candidate that continues after a finish reason does not affect other candidates', async () => {
     const cut = [pieceFor(0, 'a', 'STOP'), pieceFor(1, 'b', 'STOP'), pieceFor(0, 'A')];

@@ -144,7 +144,7 @@ describe('the request of a generation', () => {
     ['safety_settings', 'safetySettings'],
     ['tool_config', 'toolConfig'],
     ['cached_content', 'cachedContent'],
-  ])('rejects %s, which gateways drop', async (name, known) => {
+  ])('a generation rejects %s, which gateways drop', async (name, known) => {
     const { client, requests } = scripted([json(answer)]);
     const params = { model, contents: 'x', [name]: {} };
 
@@ -166,7 +166,7 @@ describe('the request of a generation', () => {
     expect(Object.keys(Object(await bodyOf(requests[0])))).toEqual(['contents']);
   });
 
-  test('requests a stream by its path and alt=sse', async () => {
+  test('a generation requests a stream by its path and alt=sse', async () => {
     const { client, emulator } = emulated();
 
     await client.generate.content({ model, contents: 'x' });
@@ -187,7 +187,7 @@ describe('the request of a generation', () => {
     [{ model, contents: '' }, 'contents'],
     [{ model, contents: [] }, 'contents'],
     [{ model, contents: [turn, null] }, 'contents'],
-  ])('rejects %j immediately', async (params, field) => {
+  ])('a generation rejects %j immediately', async (params, field) => {
     const { client, requests } = scripted([json(answer)]);
 
     for (const method of ['content', 'contentStream']) {

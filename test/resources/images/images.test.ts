@@ -351,7 +351,7 @@ describe('images.edit() with files', () => {
 describe('images as a stream', () => {
   const completed = { type: 'image_generation.completed', b64_json: 'AAAA', created_at: 1 };
 
-  test('yields previews and images', async () => {
+  test('a stream of images yields previews and images', async () => {
     const { client, emulator } = emulated({}, { quirks: { imageStream: 'partial' } });
     const params = { model, prompt, size: '64x64', stream: true, partial_images: 2 } as const;
     const seen: string[] = [];
@@ -378,7 +378,7 @@ describe('images as a stream', () => {
   });
 
   test.each(['b64_json', 'data-url', 'url'] as const)(
-    'converts a whole response with %s into events',
+    'a stream of images converts a whole response with %s into events',
     async (imageFormat) => {
       const quirks = { imageStream: 'json', imageFormat, imageKeys: 'all' } as const;
       const { client } = emulated({}, { quirks });
@@ -398,7 +398,7 @@ describe('images as a stream', () => {
     },
   );
 
-  test('throws without the final image, and keeps the received images', async () => {
+  test('a stream of images throws without the final image, and keeps the received images', async () => {
     const { client, requests } = scripted([eventStream(completed)]);
     const stream = await client.images.generate({ model, prompt, n: 2, stream: true });
 
@@ -409,13 +409,13 @@ describe('images as a stream', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('accepts fewer images than requested after the terminator', async () => {
+  test('a stream of images accepts fewer images than requested after the terminator', async () => {
     const { client } = scripted([eventStream(completed, '[DONE]')]);
     const stream = await client.images.generate({ model, prompt, n: 2, stream: true });
     await expect(collect(stream)).resolves.toHaveLength(1);
   });
 
-  test('reads events without a type, with gaps or with the other name', async () => {
+  test('a stream of images reads events without a type, with gaps or with the other name', async () => {
     const { client, drifts } = scripted([
       eventStream({ b64_json: 'AAAA', partial_image_index: 0 }, { ...completed, created_at: '7' }),
     ]);
@@ -430,7 +430,7 @@ describe('images as a stream', () => {
     expect(drifts).toEqual([]);
   });
 
-  test('assembles events if JSON was requested', async () => {
+  test('events are assembled if JSON was requested', async () => {
     const usage = { input_tokens: 1, output_tokens: 2, total_tokens: 3 };
     const { client } = scripted([eventStream({ ...completed, usage }, '[DONE]')]);
 

@@ -296,7 +296,7 @@ describe('a stream of image.generation.result', () => {
     expect(response).toMatchObject({ created: 9, data: [{ b64_json: base64 }, { url }] });
   });
 
-  test('fails if its last event has no image', async () => {
+  test('a stream of image.generation.result fails if its last event has no image', async () => {
     const { client } = scripted([
       eventStream({ type: 'image_generation.completed', b64_json: '' }, '[DONE]'),
     ]);

@@ -245,7 +245,7 @@ const submittedAs = (answer: object, poll: (path: string) => Response, options =
 describe('the wait for an image task', () => {
   const task = { data: [{ task_id: 't-1', status: 'submitted' }] };
 
-  test('polls after 2 s, and then every 2 to 10 s', async () => {
+  test('the wait for an image task polls after 2 s, and then every 2 to 10 s', async () => {
     const begun = Date.now();
     const times: number[] = [];
     const { client } = submittedAs(task, () => {
@@ -330,7 +330,7 @@ describe('the wait for an image task', () => {
     expect(methods(requests)).toBe('POST');
   });
 
-  test('polls the known routes in turn, then the one that knows the task', async () => {
+  test('the wait for an image task polls the known routes in turn, then the one that knows the task', async () => {
     const { client, requests } = submittedAs(task, (path) =>
       path === '/v1/images/jobs/t-1' ? done() : missing(),
     );
@@ -348,7 +348,7 @@ describe('the wait for an image task', () => {
     expect(requests).toHaveLength(5);
   });
 
-  test('polls the route of the profile first', async () => {
+  test('the wait for an image task polls the route of the profile first', async () => {
     const { client, requests } = submittedAs(task, done, {
       ...eager,
       gateway: { name: 'house', imageTask: '/house/pictures/{id}' },
@@ -419,7 +419,7 @@ describe('the wait for an image task', () => {
   test.each([
     ['taskTimeout', { taskTimeout: 30_000 }],
     ['totalTimeout', { totalTimeout: 30_000 }],
-  ])('rejects after %s with the handle', async (_, limits) => {
+  ])('the wait for an image task rejects after %s with the handle', async (_, limits) => {
     const { client, requests } = submittedAs(task, () => Response.json({ status: 'processing' }));
     const begun = Date.now();
 
@@ -434,7 +434,7 @@ describe('the wait for an image task', () => {
     expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  test('ends a poll that hangs after the timeout of the call', async () => {
+  test('the wait for an image task ends a poll that hangs after the timeout of the call', async () => {
     const begun = Date.now();
     const times: number[] = [];
     const { client } = withTask(json(task), () => {

@@ -322,7 +322,7 @@ describe('the last event', () => {
     ]);
   });
 
-  test('decides which items there are, and what each has', () => {
+  test('the last event decides which items there are, and what each has', () => {
     const other = message({ id: 'm', content: [{ type: 'output_text', text: 'Other' }] });
     const response = assemble([...added, last({ output: [other, message({ id: 'n' })] })]);
 

@@ -72,7 +72,7 @@ const open = (answer: Parameters<typeof scripted>[0][number], options = {}) =>
   scripted([answer], { maxRetries: 0, ...options }).client.responses.create(ask);
 
 describe('a stream', () => {
-  test('yields the events as they come', async () => {
+  test('a stream yields the events as they come', async () => {
     const vendor = { type: 'response.vendor_progress', percent: 5 };
     const events = [created, vendor, added, delta('Hel'), delta('lo'), completed];
     const stream = await open(eventStream(...events));
@@ -117,7 +117,7 @@ describe('a stream', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('closes its connection if the loop is left or the controller aborts', async () => {
+  test('a stream closes its connection if the loop is left or the controller aborts', async () => {
     const { client, emulator } = emulated();
     const params = { ...ask, model: 'm-chat', input: '[long]' };
 
@@ -128,7 +128,7 @@ describe('a stream', () => {
     await expect.poll(() => emulator.requests.every(({ disconnected }) => disconnected)).toBe(true);
   });
 
-  test('keeps nothing with partial: false', async () => {
+  test('a stream keeps nothing with partial: false', async () => {
     const stream = await open(eventStream(...begun, completed), { partial: false });
 
     await collect(stream);

@@ -264,7 +264,7 @@ describe('event streams', () => {
     ['text', 'upstream connect error', 'upstream connect error'],
     ['text as JSON', '"Busy, sorry"', 'Busy, sorry'],
     ['a page', '<html><title>Sign in</title></html>', 'Sign in'],
-  ])('are not %s', async (_, body, words) => {
+  ])('event streams are not %s', async (_, body, words) => {
     for (const type of ['application/json', 'text/plain', 'text/event-stream']) {
       const { client, requests } = scripted([text(body, { headers: { 'content-type': type } })]);
       const stream = client.post('/v1/responses', { body: {}, stream: true });

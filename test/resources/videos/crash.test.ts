@@ -94,7 +94,7 @@ describe('kill -9', () => {
 });
 
 describe('processes that place the same orders pay each once', () => {
-  test('and send it, however few descriptors they have', async () => {
+  test('processes pay each order once and send it, however few descriptors they have', async () => {
     const fleet = { orders: 120, workers: 2, descriptors: 60 };
 
     expect(await runFleet(fleet)).toMatchObject({
@@ -107,7 +107,7 @@ describe('processes that place the same orders pay each once', () => {
   });
 
   // More kills, and a fleet of two versions, are in `test/extended/fleet.ts`.
-  test('while some of them are killed', async () => {
+  test('processes pay each order once while some of them are killed', async () => {
     const { killed, paid, charges, unsent, lost, wrong } = await runFleet({
       orders: 100,
       workers: 3,

@@ -49,7 +49,7 @@ describe('a ledger of an older version', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('receives no claim without a callId', async () => {
+  test('a ledger of an older version receives no claim without a callId', async () => {
     const { emulator, videos } = emulatedVideos();
     const claims: unknown[] = [];
     const ledger: SubmitLedger = {

@@ -570,7 +570,7 @@ describe('videos.createAndWait() with a ledger', () => {
 describe('a response that strict validation rejects', () => {
   const odd = { id: 'task_1', status: 7 };
 
-  test('leaves the handle on the error', async () => {
+  test('a response that strict validation rejects leaves the handle on the error', async () => {
     const { requests, videos } = answeredVideos(inTurn(odd), { validation: 'strict' });
 
     const error = await failureOf(videos.create(order, { callId: 'a' }));

@@ -77,7 +77,7 @@ describe("Google's operation", () => {
     expect(await settle(videos.wait(name))).toMatchObject({ value: { status: 'completed', url } });
   });
 
-  test('fails with its error', async () => {
+  test("Google's operation fails with its error", async () => {
     const error = { code: 3, message: 'The prompt was blocked' };
     const { videos } = answeredVideos(inTurn({ name, done: true, error }));
 
@@ -172,7 +172,7 @@ describe('a task that is called completed', () => {
       { done: true, response: { raiMediaFilteredCount: 1 } },
       /filtered/,
     ],
-  ])('fails with its reason: %s', async (_, body, reason) => {
+  ])('a task that is called completed fails with its reason: %s', async (_, body, reason) => {
     const { videos } = answeredVideos(inTurn({ id: 'task_1', ...body }));
 
     const end = await settle(videos.wait('task_1'));
@@ -181,7 +181,7 @@ describe('a task that is called completed', () => {
     expect(String(Object(end).error.reason)).toMatch(reason);
   });
 
-  test('keeps an error beside its result', async () => {
+  test('a task that is called completed keeps an error beside its result', async () => {
     const error = { message: 'Upscaling failed' };
     const { videos } = answeredVideos(inTurn({ id: 'task_1', status: 'completed', url, error }));
 
@@ -228,7 +228,7 @@ describe('a task that is called completed', () => {
   test.each([
     { status: 'COMPLETED', error: 'Upstream died', response_url: 'https://gateway.test/r' },
     { status: 'completed', error: { message: 'Upstream died' }, images: [] },
-  ])('fails with its reason for images: %j', async (body) => {
+  ])('a task that is called completed fails with its reason for images: %j', async (body) => {
     const { client } = scripted([json({ task_id: 'task_1', ...body })]);
 
     const end = await settle(client.images.wait('task_1'));
@@ -298,7 +298,7 @@ describe('a poll with status 202', () => {
     },
   );
 
-  test('honours Retry-After, and ends with the deadline', async () => {
+  test('a poll with status 202 honours Retry-After, and ends with the deadline', async () => {
     const times: number[] = [];
     const { videos } = answeredVideos(() => {
       times.push(Date.now());

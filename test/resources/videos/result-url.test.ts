@@ -72,13 +72,13 @@ describe('a content route that fails', () => {
   test.each([
     ['HTML', html],
     ['JSON', () => Response.json({ code: 'ok' })],
-  ])('counts %s with status 200 as a failure', async (_, answer) => {
+  ])('a content route that fails counts %s with status 200 as a failure', async (_, answer) => {
     const { videos } = served(answer);
 
     expect(await textOf(videos.downloadContent(await videos.retrieve('task_1')))).toBe(film);
   });
 
-  test('reads the task if only its id or a handle is known', async () => {
+  test('a content route that fails reads the task if only its id or a handle is known', async () => {
     const { videos, requests } = served(403);
     const { ref } = await videos.retrieve('task_1');
 
@@ -99,7 +99,7 @@ describe('a content route that fails', () => {
     ]);
   });
 
-  test('applies to asResponse() and withResponse()', async () => {
+  test('the URL in a task also applies to asResponse() and withResponse()', async () => {
     const { videos } = served(403);
     const task = await videos.retrieve('task_1');
 
@@ -109,7 +109,7 @@ describe('a content route that fails', () => {
     expect(await data.text()).toBe(film);
   });
 
-  test('decodes a data URL', async () => {
+  test('a data URL in a task is decoded', async () => {
     const url = `data:video/mp4;base64,${btoa(film)}`;
     const { videos } = served(501, { task: { url } });
 
@@ -119,7 +119,7 @@ describe('a content route that fails', () => {
     expect(await response.text()).toBe(film);
   });
 
-  test('passes a range on', async () => {
+  test('a range is passed on to the URL in a task', async () => {
     const { videos, requests } = served(403);
 
     await videos.downloadContent(await videos.retrieve('task_1'), {
@@ -130,7 +130,7 @@ describe('a content route that fails', () => {
     expect(requests.at(-1)?.headers.has('x-other')).toBe(false);
   });
 
-  test('reads the task again if its URL has expired', async () => {
+  test('a content route that fails reads the task again if its URL has expired', async () => {
     const { videos } = served(403, {
       file: ({ url }) =>
         new URL(url).pathname === '/v.mp4' ? new Response(film) : new Response('', { status: 403 }),
@@ -179,7 +179,7 @@ describe('a content route that fails', () => {
   });
 
   test.each([403, 404, 405, 501])(
-    'says after a %d that the completed task has no other URL',
+    'a content route that fails says after a %d that the completed task has no other URL',
     async (status) => {
       const url = `${gateway}/v1/videos/task_1/content`;
       for (const task of [{}, { url }]) {
@@ -218,7 +218,7 @@ describe('a content route that fails', () => {
     },
   );
 
-  test('says after a 410 that the content has expired, whatever the task has', async () => {
+  test('a content route that fails says after a 410 that the content has expired, whatever the task has', async () => {
     const { videos } = served(410, { task: {} });
 
     const error = await failureOf(videos.downloadContent('task_1'));
@@ -227,7 +227,7 @@ describe('a content route that fails', () => {
     expect(String(error)).toMatch(/task_1 is completed.*paid for.*cannot be restored/s);
   });
 
-  test('ends with an abort', async () => {
+  test('a content route that fails ends with an abort', async () => {
     const controller = new AbortController();
     const { videos } = served(403, {
       file: () => {
@@ -267,7 +267,7 @@ describe('a URL in the task that fails too', () => {
     expect(error).toMatchObject({ status: 410, url: cdn });
   });
 
-  test('tells when it expired', async () => {
+  test('a URL in the task that fails too tells when it expired', async () => {
     const url = 'https://cdn.example/v.mp4?Expires=1767225600&Signature=abc';
     const { videos } = served(403, {
       task: { url },

@@ -50,7 +50,7 @@ describe.concurrent('a wait on a real socket', { timeout: 30_000 }, () => {
     { response: 'a reset connection', fault: { type: 'reset', when: 'before-body' } },
     { response: 'no response', fault: { type: 'hang' } },
     { response: 'a body that stalls', fault: { type: 'stall', bytes: 5 } },
-  ])('continues after two polls with $response', async ({ fault }) => {
+  ])('a wait on a real socket continues after two polls with $response', async ({ fault }) => {
     await using gateway = await listening();
     failPolls(gateway.emulator, fault, 2);
 
@@ -61,7 +61,7 @@ describe.concurrent('a wait on a real socket', { timeout: 30_000 }, () => {
     expect(gateway.emulator.charges).toHaveLength(1);
   });
 
-  test('continues once the gateway is back', async () => {
+  test('a wait on a real socket continues once the gateway is back', async () => {
     await using emulator = createEmulator({ videoDuration: 100 });
     const port = await freePort();
     const server = await emulator.listen(port);

@@ -556,7 +556,7 @@ describe('property: the end of a task', () => {
     );
   });
 
-  test('reads any JSON without an error, with the same result each time', () => {
+  test('the end of a task is read from any JSON without an error, with the same result each time', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (body) => {
         expect(read(body).task).toEqual(read(body).task);
