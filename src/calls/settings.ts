@@ -316,8 +316,8 @@ export function resolveSettings(input: GatewayOptions, readGateway: GatewayReade
     call: mergeSettings(withDefaults('client', {}), values),
     /** State shared by clients of one gateway; also the identity of their price list and download queue. */
     shared,
-    /** Submissions with a ledger whose outcome is not recorded yet. */
-    pending: new Set<Promise<unknown>>(),
+    /** Submissions with a ledger whose outcome is not recorded yet; those whose call was stopped with its id. */
+    pending: new Map<Promise<unknown>, string | undefined>(),
     /** Returns the original options. A function, so that the key in them is never printed. */
     original: () => original,
   };

@@ -163,7 +163,7 @@ export class GatewayCore {
     const { pending } = this.transport().client;
     await withLimit(undefined, timeout, undefined, async (signal) => {
       while (pending.size > 0 && !signal.aborted) {
-        await untilAborted(Promise.allSettled(pending), signal).catch(() => {});
+        await untilAborted(Promise.allSettled(pending.keys()), signal).catch(() => {});
       }
     });
     return pending.size === 0;

@@ -311,13 +311,18 @@ export interface Settled<Ref = TaskRef> {
   readonly cause?: unknown;
 }
 
+/**
+ * The work of a client on submissions that its process should not end before, with the call id of those that go on
+ * although their calls were stopped.
+ */
+type Pending = Map<Promise<unknown>, string | undefined>;
+
 /** The limits of the waits for a ledger. */
 export interface LedgerLimits {
   readonly signal: Signal;
   /** In milliseconds from now. */
   readonly totalTimeout: number | null;
-  /** The submissions of the client that are under way. */
-  readonly pending: Set<Promise<unknown>>;
+  readonly pending: Pending;
 }
 
 /** The reason of a wait for a ledger that took longer than the call may take. */
@@ -332,8 +337,7 @@ export class LedgerCall<Ref extends AnyRef> {
   readonly #totalTimeout: number | null;
   readonly #hide: (text: string) => string;
   readonly #startedAt = performance.now();
-  /** The work on ledgers that a process should not end before. */
-  readonly #pending: Set<Promise<unknown>>;
+  readonly #pending: Pending;
   /** The claim of this submission; `undefined` if it continues an existing task. */
   #claimId: string | undefined;
   /** The error of the ledger, if it did not record the task of this submission. */
@@ -372,10 +376,15 @@ export class LedgerCall<Ref extends AnyRef> {
     });
   }
 
+  /** Lets the next call with this id wait for tracked work, because the caller of this one was stopped. */
+  leave(recorded: Promise<unknown>): void {
+    if (this.#pending.has(recorded)) this.#pending.set(recorded, this.#callId);
+  }
+
   /** Lets `client.settled()` wait for `work`, and returns it. */
   track<T>(work: Promise<T>): Promise<T> {
     const pending = this.#pending;
-    pending.add(work);
+    pending.set(work, undefined);
     work.catch(() => {}).finally(() => pending.delete(work));
     return work;
   }
@@ -408,6 +417,13 @@ export class LedgerCall<Ref extends AnyRef> {
     let found = await this.#requestClaim(digest);
     const isSame = found.status === 'claimed' || ['', digest].includes(found.inputHash);
     check(isSame, 'callId', 'belongs to another submission; use a different one for each.');
+    if (found.status === 'submitting') {
+      const [late] = [...this.#pending].find(([, leftId]) => leftId === callId) ?? [];
+      if (late !== undefined) {
+        await this.#waitFor(late).catch(() => {});
+        found = await this.#requestClaim(digest);
+      }
+    }
     let settled: Settled<Ref> | undefined;
     if (
       (found.status === 'submitting' || found.status === 'unknown') &&

@@ -19,8 +19,8 @@ export interface LedgerOptions {
    *
    * If `signal`, `totalTimeout` or `timeout` ends the call while its request is under way, the call throws at once,
    * and the request goes on for up to 30 seconds; it is not repeated. The ledger gets its outcome: the task, a
-   * rejection, or `unknown` if no response arrives. The next call with the same id then waits for the task. Await
-   * `client.settled()` before the process ends.
+   * rejection, or `unknown` if no response arrives. The next call of the client with the same id waits for that.
+   * Await `client.settled()` before the process ends.
    */
   ledger?: SubmitLedger | undefined;
   /**
@@ -234,7 +234,11 @@ async function record<Ref extends AnyRef, Answer>(
         throw error;
       },
     );
-  left.catch(() => recorded.then(() => call.reportFailure(client, {}))).catch(() => {});
+  const followLate = (): Promise<void> => {
+    call.leave(recorded);
+    return recorded.then(() => call.reportFailure(client, {}));
+  };
+  left.catch(followLate).catch(() => {});
   return Promise.race([call.track(recorded), left]);
 }
 

@@ -367,10 +367,26 @@ export function testTasks(subject: TaskSubject): void {
         expect(error).toMatchObject({ ...expected, outcome: 'unknown', callId: 'job' });
         expect(error).toHaveProperty('advice', expect.stringContaining('client.settled()'));
         await expect(client.settled({ timeout: 0 })).resolves.toBe(false);
-        expect(await failureOf(again())).toMatchObject({ isInProgress: true });
-        await expect(resolved(client.settled())).resolves.toBe(true);
         await expect(resolved(again())).resolves.toBeTypeOf('object');
+        await expect(client.settled({ timeout: 0 })).resolves.toBe(true);
         expect(posts()).toBe(1);
+      });
+
+      test('the next call waits no longer than it may', async () => {
+        const { client, ledger, error } = await leave(accepted, 20_000);
+        const controller = new AbortController();
+        const own = { callId: 'job', ledger };
+
+        const late = rejected(subject.submit(client, { ...own, totalTimeout: 2_000 }), 10);
+        expect(await late).toMatchObject({ isInProgress: true });
+        const stopped = failureOf(subject.submit(client, { ...own, signal: controller.signal }));
+        await vi.advanceTimersByTimeAsync(100);
+        controller.abort();
+
+        expect(await stopped).toMatchObject({ name: 'APIUserAbortError', outcome: 'not_sent' });
+        expect(error).toMatchObject({ outcome: 'unknown' });
+        await resolved(client.settled());
+        await expect(ledger.entry('job')).resolves.toMatchObject({ status: 'accepted' });
       });
 
       test.each([
