@@ -59,6 +59,9 @@ const errorPlaces = ['error', 'errors', 'Error', 'fault'];
 /** Places that a success has too: an error only with a code that means failure. */
 const statusPlaces = ['base_resp', 'header'];
 
+/** Fields that hold a body, and with it the error: of gateways, Tencent and Volcengine. */
+const wrappers = ['data', 'response', 'Response', 'ResponseMetadata'];
+
 /** Fields with a message that only failures have. */
 const reasonFields = [
   'fail_reason',
@@ -69,6 +72,7 @@ const reasonFields = [
   'error_message',
   'errorMessage',
   'error_msg',
+  'errmsg',
   'failure',
   'error_description',
   'faultstring',
@@ -93,7 +97,7 @@ const messageFields = [...plainFields, 'description', 'title'];
 const taskMessageFields = ['task_status_msg', 'status_msg', 'reason', 'detail', 'message', 'msg'];
 
 /** Fields with a code that only failures have. */
-const failureCodes = ['error_code', 'errorCode', 'err_code', 'failureCode', 'failCode'];
+const failureCodes = ['error_code', 'errorCode', 'err_code', 'errcode', 'failureCode', 'failCode'];
 
 const codeFields = ['code', ...failureCodes, 'status_code', 'Code'];
 
@@ -179,8 +183,8 @@ function onlyObject(value: unknown): JsonObject | undefined {
 function levelsOf(body: JsonObject): readonly JsonObject[] {
   const levels = [body];
   for (let level = body; levels.length < maxDepth && !isResponse(level);) {
-    const { data, response, Response: wrapped, detail } = level;
-    const inner = findFirst([data, response, wrapped], onlyObject) ?? firstObject(detail);
+    const inner =
+      findFirst(wrappers, (name) => onlyObject(level[name])) ?? firstObject(level['detail']);
     if (inner === undefined) break;
     levels.push(inner);
     level = inner;

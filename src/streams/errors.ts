@@ -1,7 +1,6 @@
 import {
   asSentence,
   type ErrorBody,
-  quote,
   quoteValue,
   readErrorText,
   readErrorValue,
@@ -152,9 +151,9 @@ function toInit(
 }
 
 function describeError({ envelope, message, error }: ErrorBody): string {
-  const title = message ?? (typeof error === 'string' ? quote(error) : undefined);
+  const title = message ?? quoteValue(error);
   if (envelope === 'html') return `the gateway sent an HTML page${title ? ` (${title})` : ''}`;
-  return message ?? 'the gateway sent an error without a message';
+  return title ?? 'the gateway sent an error without a message';
 }
 
 /** Creates the error of a stream that contains an error or something unreadable. */

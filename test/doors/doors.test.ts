@@ -63,6 +63,39 @@ test('a quote has neither the key nor the query of a URL', async () => {
   }
 });
 
+const polls = doors.filter(({ kind }) => kind === 'poll');
+
+/** Milliseconds until a wait ends that is answered so, and its error. */
+async function waitFor(door: Door, body: object): Promise<{ error: unknown; elapsed: number }> {
+  const start = Date.now();
+  const { error } = await open(door, json(body));
+  return { error, elapsed: Date.now() - start };
+}
+
+test.each([
+  { error: { message: words } },
+  { fail_reason: words },
+  { base_resp: { status_code: 1_008, status_msg: words } },
+  { error_msg: words, status: null },
+])('the same error beside the id of a task ends each wait after 30 s: %j', async (fields) => {
+  for (const door of polls) {
+    const { error, elapsed } = await waitFor(door, { id: 'task', ...fields });
+
+    expect(error, door.name).toMatchObject({ reason: words, outcome: 'unknown' });
+    expect(elapsed, door.name).toBeGreaterThanOrEqual(30_000);
+    expect(elapsed, door.name).toBeLessThan(60_000);
+  }
+});
+
+test('an error without an id is a poll that failed, and ends each wait after eleven', async () => {
+  for (const door of polls) {
+    const { error } = await waitFor(door, { error: { message: words } });
+
+    expect(error, door.name).toMatchObject({ polls: 11, outcome: 'unknown' });
+    expect(String(error), door.name).toContain(`too often in a row: 200 ${words}`);
+  }
+});
+
 const streams = doors.filter(({ kind }) => kind === 'stream');
 
 describe.each([...errors, ...quotes])('$name', (form) => {

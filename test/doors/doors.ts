@@ -38,8 +38,7 @@ export function isResult({ takes, kind }: Asked, form: Form): boolean {
   // A paid task is not given up because of a body that does not say that something failed.
   if (kind === 'status') return isMild === true || isTask === true;
   // Silence is an empty text.
-  if (takes === 'anything' && (own === '' || (typeof body !== 'string' && own !== words)))
-    return true;
+  if (takes === 'anything' && (own === '' || (isMild === true && own !== words))) return true;
   return takes !== undefined && typeof body === 'string' && /^[^<[n\s]/.test(body);
 }
 

@@ -12,7 +12,7 @@ import {
   toNumber,
   trimmedText,
 } from '../../answers/objects.ts';
-import { readErrorValue } from '../../answers/failure.ts';
+import { readErrorValue, saysFailure } from '../../answers/failure.ts';
 import { numeric, readValue, type ResponseSchema } from '../../answers/reader.ts';
 import { describeMarkup } from '../../answers/received-file.ts';
 import type { AnswerFormat } from '../../calls/request.ts';
@@ -255,8 +255,8 @@ export const transcriptionAnswer = (
     const inside = value?.['text'];
     const isEmpty = parsed === null || (Array.isArray(parsed) && parsed.length === 0);
     // JSON of an unknown form may be a transcript in the requested one, but not an error.
-    const isError = typeof inside !== 'string' && readErrorValue(parsed).message !== undefined;
-    if (isEmpty || (isError && typeof parsed === 'object')) {
+    const isError = saysFailure(parsed) || readErrorValue(parsed).message !== undefined;
+    if (isEmpty || (isError && typeof parsed === 'object' && typeof inside !== 'string')) {
       return { problem: 'the response has no text.' };
     }
     const markup = describeMarkup(text);
