@@ -336,7 +336,7 @@ describe('a response that does not end', () => {
     },
   );
 
-  test('closes its connection', async () => {
+  test('a response that does not end closes its connection', async () => {
     await using server = await rawServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{');
       const timer = setInterval(() => socket.write(' '.repeat(8_192)), 1);
@@ -352,7 +352,7 @@ describe('a response that does not end', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('fails at 128 MiB by default', async () => {
+  test('a response that does not end fails at 128 MiB by default', async () => {
     const { seen, answer } = endless('{', 'application/json', 1 << 20);
     const { client } = scripted([answer]);
 

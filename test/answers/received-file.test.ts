@@ -188,7 +188,7 @@ describe('a received file', () => {
     );
   });
 
-  test('keeps all bytes, and at most 4 KiB until the next ones', () => {
+  test('a received file keeps all bytes, and at most 4 KiB until the next ones', () => {
     const parts = fc.array(
       fc.oneof(
         fc.uint8Array({ maxLength: 5_000 }),

@@ -461,7 +461,7 @@ describe("usage in OpenAI's format", () => {
     );
   });
 
-  test('counts reasoning that only the total includes', () => {
+  test("usage in OpenAI's format counts reasoning that only the total includes", () => {
     const usage = {
       prompt_tokens: 10,
       completion_tokens: 5,

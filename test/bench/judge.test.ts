@@ -43,7 +43,7 @@ async function measured(list: readonly (readonly Metric[])[], asked: readonly Ga
 }
 
 describe('a verdict', () => {
-  test('uses the median of the ratios of rounds, not the ratio of medians', () => {
+  test('a verdict uses the median of the ratios of rounds, not the ratio of medians', () => {
     // The machine was four times as slow in the second round, and one figure of the third is an accident.
     const metric = calls(round(7, 10), round(28, 40), round(30, 10));
 
@@ -51,7 +51,7 @@ describe('a verdict', () => {
     expect(judge([ratio], [metric])).toEqual([{ gate: ratio, value: 0.7, result: 'met' }]);
   });
 
-  test('compares one figure with another of the same round', () => {
+  test('a verdict compares one figure with another of the same round', () => {
     const gate: Gate = { metric: 'waits.2', atMost: 1.2, ofMetric: 'waits.1', reason: 'Memory' };
     const verdicts = judge([gate], [waits('waits.1', 2, 8, 4), waits('waits.2', 2, 8, 40)]);
 

@@ -204,8 +204,8 @@ const setUpWithPath = () => {
   return { openai: asOpenAI<OpenAI>(client), emulator };
 };
 
-describe("CopilotKit's OpenAIAdapter, which is too large to install here: it", () => {
-  test('streams through beta.chat.completions, with one charge', async () => {
+describe("CopilotKit's OpenAIAdapter, which is too large to install here", () => {
+  test("CopilotKit's OpenAIAdapter streams through beta.chat.completions, with one charge", async () => {
     const { openai, emulator } = setUpWithPath();
     const messages = [{ role: 'user' as const, content: question }];
 
@@ -220,7 +220,7 @@ describe("CopilotKit's OpenAIAdapter, which is too large to install here: it", (
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('makes a model of @ai-sdk/openai from the URL, the key and the options', async () => {
+  test("CopilotKit's OpenAIAdapter makes a model of @ai-sdk/openai from the URL, the key and the options", async () => {
     const { openai, emulator } = setUpWithPath();
     const options: { fetch: typeof fetch; defaultHeaders: Record<string, string> } = Reflect.get(
       openai,

@@ -70,7 +70,7 @@ describe('an error of the gateway', () => {
     ['no!', '400 no!'],
     ['no\u3002', '400 no\u3002'],
     ['no (request id: a)', '400 no (request id: a).'],
-  ])('ends the message %j as a sentence', async (message, expected) => {
+  ])('an error of the gateway ends the message %j as a sentence', async (message, expected) => {
     const { client } = scripted([json({ error: { message } }, 400)]);
 
     const failure = await failureOf(client.models.list());
@@ -86,7 +86,7 @@ describe('an error of the gateway', () => {
     expect(String(error)).toMatch(/^RateLimitError: slow down\./);
   });
 
-  test('ends its message with advice for each outcome', () => {
+  test('an error of the gateway ends its message with advice for each outcome', () => {
     for (const outcome of ['not_sent', 'rejected', 'unknown'] as const) {
       const error = new APIError('failed.', { outcome });
 
@@ -107,7 +107,7 @@ describe('an error of the gateway', () => {
     }
   });
 
-  test('names the invalid input in one line', () => {
+  test('an error of the gateway names the invalid input in one line', () => {
     const error = new InvalidInputError('size', 'must be text.');
 
     expect(error.message).toBe('size: must be text.');

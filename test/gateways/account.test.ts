@@ -49,7 +49,7 @@ const account: AccountRules = {
 const gateway: GatewayProfile = { name: 'other', account };
 
 describe('the account of a profile', () => {
-  test('reads the balance from its routes', async () => {
+  test('the account of a profile reads the balance from its routes', async () => {
     const { client, requests } = scripted([json({ limit: 10, used: 4 })], { gateway });
 
     expect(await client.account.balance()).toMatchObject({
@@ -62,7 +62,7 @@ describe('the account of a profile', () => {
     ]);
   });
 
-  test('finds a charge by request id', async () => {
+  test('the account of a profile finds a charge by request id', async () => {
     const { client, requests } = scripted([json({ id: 'req/1', price: 0.25 })], { gateway });
 
     expect(await client.account.settle('req/1')).toMatchObject({
@@ -77,14 +77,14 @@ describe('the account of a profile', () => {
     expect(requests[0]?.url).toBe('https://gateway.test/v1/calls/req%2F1');
   });
 
-  test('draws no conclusion from a missing request', async () => {
+  test('the account of a profile draws no conclusion from a missing request', async () => {
     const { client } = scripted([json({}, 404)], { gateway });
 
     expect(await client.account.settle('req-1')).toMatchObject({ verdict: 'unknowable' });
     expect((await client.account.charges({ requestId: 'req-1' })).data).toEqual([]);
   });
 
-  test('requires a request id if that is the only key', async () => {
+  test('the account of a profile requires a request id if that is the only key', async () => {
     const { client, requests } = scripted([json({})], { gateway });
 
     const error = await failureOf(client.account.charges({ model: 'm-chat' }));
@@ -94,7 +94,7 @@ describe('the account of a profile', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test('names missing fields of a response', async () => {
+  test('the account of a profile names missing fields of a response', async () => {
     const { client } = scripted([json({ id: 'req-1' })], { gateway });
 
     const error = await failureOf(client.account.charges({ requestId: 'req-1' }));

@@ -162,7 +162,7 @@ describe('a query of the base URL', () => {
     expect(client.toJSON()).toEqual({ baseURL: `${azure}/deployments/gpt` });
   });
 
-  test('works with a key in another header', async () => {
+  test('a query of the base URL works with a key in another header', async () => {
     const { client, requests } = scripted([json(completion)], {
       baseURL: `${azure}/deployments/gpt?api-version=1`,
       apiKey: null,

@@ -88,7 +88,7 @@ describe('ids of requests', () => {
 });
 
 describe('the spend log', () => {
-  test('returns the entries of one request', async () => {
+  test('the spend log returns the entries of one request', async () => {
     const { client } = connect([json([spend])]);
     const { data } = await client.account.charges({ requestId: 'call_1-1' });
 
@@ -111,7 +111,7 @@ describe('the spend log', () => {
     expect(await client.account.settle(older.request_id)).toMatchObject({ verdict: 'charged' });
   });
 
-  test('contains failures with their reason, which prove nothing alone', async () => {
+  test('the spend log contains failures with their reason, which prove nothing alone', async () => {
     const metadata = JSON.stringify({ error_information: { error_message: 'Boom' } });
     const failed = { ...spend, status: 'failure', spend: 0, metadata };
     const { client } = connect([json([failed])]);
@@ -122,7 +122,7 @@ describe('the spend log', () => {
     expect(await client.account.settle('call_1-1')).toMatchObject({ verdict: 'unknowable' });
   });
 
-  test('proves nothing without an entry, which is written seconds later', async () => {
+  test('the spend log proves nothing without an entry, which is written seconds later', async () => {
     const { client } = connect([json([])]);
 
     expect(await client.account.settle('call_1-1')).toMatchObject({ verdict: 'unknowable' });
@@ -164,7 +164,7 @@ describe('the spend log', () => {
     expect(failure).toBeInstanceOf(InternalServerError);
   });
 
-  test('rejects a wrong key', async () => {
+  test('the spend log rejects a wrong key', async () => {
     const { client } = connect([error(401, 'Invalid proxy server token', 'token_not_found_in_db')]);
 
     expect(await failureOf(client.account.settle('call_1-1'))).toBeInstanceOf(AuthenticationError);
@@ -187,7 +187,7 @@ describe('the balance', () => {
     expect(requests[0]?.url).toBe('https://gateway.test/key/info');
   });
 
-  test('uses a shared budget, and is never below 0', async () => {
+  test('the balance uses a shared budget, and is never below 0', async () => {
     const shared = { spend: 6, max_budget: null, litellm_budget_table: { max_budget: 5 } };
     const { client } = connect([json({ info: shared })]);
 

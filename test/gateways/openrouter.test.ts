@@ -421,7 +421,7 @@ describe('a charged call at OpenRouter', () => {
 describe('a stream at OpenRouter', () => {
   const params = { model: 'm-reasoning', messages, stream: true } as const;
 
-  test('ignores comments, and has reasoning, images and cost', async () => {
+  test('a stream at OpenRouter ignores comments, and has reasoning, images and cost', async () => {
     const { client, emulator } = atOpenRouter({ quirks: { heartbeatEvery: 1 } });
 
     const stream = await client.chat.completions.create({
@@ -437,7 +437,7 @@ describe('a stream at OpenRouter', () => {
     expect(chunks.at(-1)?.usage?.cost).toBeCloseTo((emulator.charges[0]?.amount ?? 0) / 500_000);
   });
 
-  test('throws if it is truncated, and keeps its text', async () => {
+  test('a stream at OpenRouter throws if it is truncated, and keeps its text', async () => {
     const { client, emulator } = atOpenRouter();
     emulator.fail({ fault: { type: 'cut-events', after: 12 } });
 
@@ -450,7 +450,7 @@ describe('a stream at OpenRouter', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('throws an error inside with its code', async () => {
+  test('a stream at OpenRouter throws an error inside with its code', async () => {
     const { client, emulator } = atOpenRouter();
     const fault = { type: 'stream-error', after: 5, shape: 'error-data', code: 429 } as const;
     emulator.fail({ fault });
@@ -500,7 +500,7 @@ describe('a video at OpenRouter', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('continues in another process by its handle, without the gateway option', async () => {
+  test('a video at OpenRouter continues in another process by its handle, without the gateway option', async () => {
     const { client, emulator } = atOpenRouter();
     const { ref } = await client.videos.create(params);
     const stored: unknown = JSON.parse(JSON.stringify(ref));
@@ -533,7 +533,7 @@ describe('a video at OpenRouter', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('settles a cut submission by its generation, without a second one', async () => {
+  test('a video at OpenRouter settles a cut submission by its generation, without a second one', async () => {
     const { client, emulator } = atOpenRouter();
     emulator.fail({ fault: { type: 'cut', bytes: 10 } });
     const own = { ledger: memoryLedger(), callId: 'job-1', onUnknown: 'settle' as const };
@@ -618,7 +618,7 @@ describe('the account at OpenRouter', () => {
     });
   });
 
-  test('finds a charge by the generation of its answer', async () => {
+  test('the account at OpenRouter finds a charge by the generation of its answer', async () => {
     const { client } = atOpenRouter();
     const answer = await client.chat.completions.create({ model: 'm-large', messages });
 
@@ -636,7 +636,7 @@ describe('the account at OpenRouter', () => {
     ]);
   });
 
-  test('settles a call with a cut response', async () => {
+  test('the account at OpenRouter settles a call with a cut response', async () => {
     const { client, emulator } = atOpenRouter();
     emulator.fail({ fault: { type: 'cut', bytes: 10 } });
     const error = await failureOf(client.images.generate({ model: 'm', prompt: 'A cat' }));
@@ -667,14 +667,14 @@ describe('the account at OpenRouter', () => {
     expect(await settleFree(fields)).toMatchObject({ verdict: 'unknowable' });
   });
 
-  test('draws no conclusion from an unknown generation', async () => {
+  test('the account at OpenRouter draws no conclusion from an unknown generation', async () => {
     const { client } = atOpenRouter({ quirks: { usageLogDelay: 60_000 } });
     const { id } = await client.chat.completions.create({ model: 'm-large', messages });
 
     expect(await client.account.settle(id)).toMatchObject({ verdict: 'unknowable' });
   });
 
-  test('counts reported costs, and has the prices of models', async () => {
+  test('the account at OpenRouter counts reported costs, and has the prices of models', async () => {
     const { client } = atOpenRouter();
     await client.images.generate({ model: 'm-image', prompt: 'A cat' });
     const { usage } = await client.chat.completions.create({ model: 'm-large', messages });

@@ -90,7 +90,7 @@ describe('a handle', () => {
     expect(task.ref).not.toHaveProperty('gateway');
   });
 
-  test('keeps its gateway kind in JSON', () => {
+  test('a handle keeps its gateway kind in JSON', () => {
     const parsed = parseVideoTaskRef(JSON.parse(JSON.stringify({ ...ref, gateway: 'openai' })));
 
     expect(parsed.gateway).toBe('openai');

@@ -291,7 +291,7 @@ describe('an abort', () => {
     expect(answer).toMatchObject({ id: 'c' });
   });
 
-  test('cancels a response that still arrives', async () => {
+  test('an abort cancels a response that still arrives', async () => {
     const onCancel = vi.fn();
     const late = async () => {
       await new Promise((resolve) => setTimeout(resolve, 100));

@@ -55,7 +55,7 @@ describe("the caller's fetch", () => {
     ['one by one', (headers: Headers) => [...headers]],
     ['as another Headers', (headers: Headers) => [...new Headers(headers)]],
     ['as those of a request', (headers: Headers) => [...new Request('a:', { headers }).headers]],
-  ])('that reads its headers %s gets all of them', async (_, read) => {
+  ])("the caller's fetch that reads its headers %s gets all of them", async (_, read) => {
     const seen: unknown[] = [];
     const fetch = untyped<Fetch>((_url: string, { headers }: { readonly headers: Headers }) => {
       seen.push(Object.fromEntries(untyped<[string, string][]>(read(headers))));

@@ -108,7 +108,7 @@ describe('a redirect of a POST', () => {
     }
   });
 
-  test('leaves the outcome of a video submission unknown', async () => {
+  test('a redirect of a POST leaves the outcome of a video submission unknown', async () => {
     const { client, requests } = scripted([answer(303, '/v1/videos/1')]);
 
     const failure = await apiErrorOf(client.videos.create({ model: 'm', prompt: 'x' }));
@@ -164,7 +164,7 @@ describe('a redirect of a read', () => {
     'https://sub.gateway.test/v1/models',
     'https://gateway.test.evil.test/v1/models',
     '//storage.test/file',
-  ])('sends neither key nor headers to %s', async (location) => {
+  ])('a redirect of a read sends neither key nor headers to %s', async (location) => {
     const { client, requests } = scripted([to(location), json(models)], {
       defaultHeaders: { 'x-tenant': 'a', cookie: 'b=c' },
     });

@@ -53,7 +53,7 @@ describe('a request', () => {
     expect(fetch).toHaveBeenCalledOnce();
   });
 
-  test('gets its own response, not that of another one', async () => {
+  test('a request gets its own response, not that of another one', async () => {
     const requests = Array.from({ length: 20 }, (_, index) =>
       outgoing(async () => {
         for (let turn = 20; turn > index; turn -= 1) await Promise.resolve();

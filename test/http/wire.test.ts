@@ -56,7 +56,7 @@ async function until(condition: () => boolean): Promise<void> {
 const headerLines = (head: string): string[] => head.split('\r\n').slice(1);
 
 describe('a request on the wire', () => {
-  test('contains the required headers and those of the runtime', async () => {
+  test('a request on the wire contains the required headers and those of the runtime', async () => {
     await using server = await rawServer((socket) => socket.end(httpAnswer(completion)));
 
     await chat(createClient(`${server.url}/v1/`));
@@ -103,7 +103,7 @@ describe('a request on the wire', () => {
     expect(server.requests[0]?.head).not.toMatch(/content-(type|length)/i);
   });
 
-  test('keeps its connection for the next one', async () => {
+  test('a request on the wire keeps its connection for the next one', async () => {
     await using server = await rawServer((socket) => socket.write(httpAnswer(models)));
     const client = createClient(server.url);
 

@@ -420,7 +420,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
   });
 
   describe('the account', () => {
-    test('settles a call by its response id, with a key that may read the log', async () => {
+    test('the account settles a call by its response id, with a key that may read the log', async () => {
       const { request_id: requestId } = await proxy
         .connect({ apiKey: 'sk-reader' })
         .chat.completions.create({ model: 'chat', messages })
@@ -437,7 +437,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
       expect(data[0]?.amount.value).toBeCloseTo(0.036);
     });
 
-    test('settles a call that got no response', async () => {
+    test('the account settles a call that got no response', async () => {
       const impatient = proxy.connect({ timeout: 300 });
       proxy.emulator.fail({ fault: { type: 'slow', milliseconds: 1_000 } });
       const error = await failureOf(impatient.images.generate({ model: 'image', prompt: 'x' }));
@@ -450,7 +450,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
       await expect.poll(async () => (await client.account.settle(error)).verdict).toBe('charged');
     });
 
-    test('returns the spend and budget of a key', async () => {
+    test('the account returns the spend and budget of a key', async () => {
       const { used, limit, available } = await proxy
         .connect({ apiKey: 'sk-reader' })
         .account.balance();
@@ -464,7 +464,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
       });
     });
 
-    test('rejects keys that may not read it', async () => {
+    test('the account rejects keys that may not read it', async () => {
       const other = proxy.connect({ apiKey: 'sk-unlimited' });
       const ofKey = await failureOf(other.account.settle('call_x-1'));
       // The master key is in no table.

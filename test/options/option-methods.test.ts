@@ -125,7 +125,7 @@ describe('an option that a method cannot use', () => {
     await expect(client.chat.completions.create(ask, options)).resolves.toHaveProperty('id');
   });
 
-  test('logs a warning if it concerns neither money nor limits', async () => {
+  test('an option that a method cannot use logs a warning if it concerns neither money nor limits', async () => {
     const warn = vi.fn<(message: string, details: unknown) => void>();
     const logger = { error: vi.fn(), warn, info: vi.fn(), debug: vi.fn() };
     const { client } = emulated(untyped<GatewayOptions>({ logger, logLevel: 'warn' }));

@@ -117,7 +117,7 @@ function listening() {
 }
 
 describe('an unknown option', () => {
-  test('logs one warning', async () => {
+  test('an unknown option logs one warning', async () => {
     const { make, warnings } = listening();
     const options = untyped<RequestOptions>({ cacheFor: 60, apiKey: 'sk-of-another-tenant' });
     const { client } = make();
@@ -133,7 +133,7 @@ describe('an unknown option', () => {
     ]);
   });
 
-  test('logs a warning for a client too', () => {
+  test('an unknown option logs a warning for a client too', () => {
     const { make, warnings } = listening();
 
     make({ webhookSecret: 'x', onProgress: () => {} });
@@ -145,7 +145,7 @@ describe('an unknown option', () => {
     ]);
   });
 
-  test('logs no warning without a value, or for options of wrappers', async () => {
+  test('an unknown option logs no warning without a value, or for options of wrappers', async () => {
     const { make, warnings } = listening();
     const options = { cacheFor: undefined, abortSignal: undefined, __metadata: {} };
 

@@ -80,7 +80,7 @@ describe('options of a call', () => {
 });
 
 describe('the environment', () => {
-  test('provides the key, the base URL and the log level', () => {
+  test('the environment provides the key, the base URL and the log level', () => {
     vi.stubEnv('GATEWAY_API_KEY', 'sk-env');
     vi.stubEnv('GATEWAY_BASE_URL', 'https://env.example/v1');
     vi.stubEnv('GATEWAY_LOG', ' DEBUG ');

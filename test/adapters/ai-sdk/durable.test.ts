@@ -94,7 +94,7 @@ describe('a model in a durable step', () => {
     expect(store(load(model, store(model)))).toBe(store(model));
   });
 
-  test('keeps apiKey: null, which says that the gateway needs no key', () => {
+  test('a model in a durable step keeps apiKey: null, which says that the gateway needs no key', () => {
     const model = createModelGateway({ apiKey: null, baseURL })('m');
     expect(JSON.parse(store(model))).toMatchObject({ options: { apiKey: null, baseURL } });
   });

@@ -477,12 +477,15 @@ describe('a truncated tool call', () => {
     },
   );
 
-  test.each([true, false])('differs from one without arguments, streamed: %s', async (isStream) => {
-    expect(await steps(isStream, 'tool_calls')).toEqual({ finishReason: 'tool-calls', runs: 1 });
-    expect(await steps(isStream, 'tool_use')).toEqual({ finishReason: 'tool-calls', runs: 1 });
-  });
+  test.each([true, false])(
+    'a truncated tool call differs from one without arguments, streamed: %s',
+    async (isStream) => {
+      expect(await steps(isStream, 'tool_calls')).toEqual({ finishReason: 'tool-calls', runs: 1 });
+      expect(await steps(isStream, 'tool_use')).toEqual({ finishReason: 'tool-calls', runs: 1 });
+    },
+  );
 
-  test('differs from one of a stream without a finish reason', async () => {
+  test('a truncated tool call differs from one of a stream without a finish reason', async () => {
     expect(await steps(true, null, '{}')).toEqual({ finishReason: 'tool-calls', runs: 1 });
   });
 });
@@ -521,7 +524,7 @@ describe('a truncated stream', () => {
     },
   );
 
-  test('calls no tool with truncated input, and makes no further step', async () => {
+  test('a truncated stream calls no tool with truncated input, and makes no further step', async () => {
     const { provider, emulator } = emulatedProvider();
     const { execute, ...tools } = weather();
     emulator.fail({ fault: { type: 'cut-events', after: 5 } });

@@ -622,7 +622,7 @@ const toolCall = (id: string) => ({
 });
 
 describe('a tool that the provider executed', () => {
-  test('leaves no call without an answer', async () => {
+  test('a tool that the provider executed leaves no call without an answer', async () => {
     const { provider, requests } = scriptedProvider([json(completion)]);
     const content = [
       say('I search.'),

@@ -415,7 +415,7 @@ describe('several videos', () => {
 });
 
 describe('a video that failed', () => {
-  test('ends generateVideo with its reason', async () => {
+  test('a failed video ends generateVideo with its reason', async () => {
     const { emulator, video } = setUp();
 
     const error = await rejected(

@@ -55,7 +55,7 @@ const passing =
     emulator.clock.advance(delay);
 
 describe('a job', () => {
-  test('submits once, polls with pauses, and returns the handle', async () => {
+  test('a job submits once, polls with pauses, and returns the handle', async () => {
     const set = setUp({}, { videoDuration: 2_500 });
 
     const job = await set.queue.finish('boat', set.processor, passing(set));
@@ -73,7 +73,7 @@ describe('a job', () => {
     expect(await set.ledger.entry('videos:boat')).toMatchObject({ status: 'finished' });
   });
 
-  test('passes its own options to no call, where they would be unknown', async () => {
+  test('a job passes its own options to no call, where they would be unknown', async () => {
     const warn = vi.fn<(message: string) => void>();
     const logger = { debug: warn, info: warn, warn, error: warn };
     const { apiKey, baseURL, fetch, clock } = createEmulator();
@@ -108,7 +108,7 @@ describe('a job', () => {
     ]);
   });
 
-  test('keeps custom fields, and reports updates', async () => {
+  test('a job keeps custom fields, and reports updates', async () => {
     const seen: string[] = [];
     const set = setUp({ onUpdate: ({ status }, { id }) => void seen.push(`${id} ${status}`) });
     set.queue.add('boat', { params: order, studio: 'north' });
@@ -144,7 +144,7 @@ describe('a job', () => {
     expect(set.emulator.charges).toHaveLength(1);
   });
 
-  test('saves the file', async () => {
+  test('a job saves the file', async () => {
     const folder = await temporaryFolder();
     const set = setUp({ saveTo: ({ id }) => join(folder, `${id}.mp4`) });
 
@@ -157,7 +157,7 @@ describe('a job', () => {
     expect((await readFile(path)).equals(content)).toBe(true);
   });
 
-  test('passes the file as a stream, again after a failure', async () => {
+  test('a job passes the file as a stream, again after a failure', async () => {
     let calls = 0;
     const set = setUp({
       async deliver({ stream, ref, response }) {
@@ -406,7 +406,7 @@ describe('a suspended worker', () => {
     expect(set.emulator.charges).toHaveLength(1);
   });
 
-  test('fails after that, and retry() finds a later response', async () => {
+  test('a suspended worker fails after its grace period, and retry() finds a later response', async () => {
     const set = await doubtful({ unknownGrace: 0 });
 
     const job = await set.queue.run('boat', set.processor);
@@ -420,7 +420,7 @@ describe('a suspended worker', () => {
     expect(set.emulator.charges).toHaveLength(1);
   });
 
-  test('finds the task of a submission that was slower than totalTimeout', async () => {
+  test('a suspended worker finds the task of a submission that was slower than totalTimeout', async () => {
     const set = setUp({ totalTimeout: 20 }, { videoDuration: 0 });
     set.emulator.fail({ fault: { type: 'slow', milliseconds: 200 } });
 
@@ -464,7 +464,7 @@ describe('a suspended worker', () => {
     expect(JSON.parse(before)).toMatchObject({ state: { polls: 2 } });
   });
 
-  test('continues a job that failed while it submitted', async () => {
+  test('a suspended worker continues a job that failed while it submitted', async () => {
     const set = setUp();
     const asleep = set.queue.take('boat', Date.now() - 60_000);
     const stored = set.queue.take('boat');

@@ -127,7 +127,7 @@ describe('after an empty 429', () => {
 });
 
 describe('the wait of a download', () => {
-  test('ends immediately after an abort', async () => {
+  test('the wait of a download ends immediately after an abort', async () => {
     const { client, requests } = always();
     const controller = new AbortController();
     setTimeout(() => controller.abort(new Error('stop')), 20_000);
@@ -151,7 +151,7 @@ describe('the wait of a download', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('ends with totalTimeout if others are first', async () => {
+  test('the wait of a download ends with totalTimeout if others are first', async () => {
     const { client, requests } = always();
     const options = { totalTimeout: 65_000 };
     const begun = Date.now();
@@ -188,7 +188,7 @@ describe('the wait of a download', () => {
     expect(requests).toHaveLength(3);
   });
 
-  test('ends if no download succeeds', async () => {
+  test('the wait of a download ends if no download succeeds', async () => {
     const { client, requests } = always();
     const begun = Date.now();
 
@@ -237,7 +237,7 @@ async function fortyTasks() {
 
 describe('a gateway that allows ten downloads a minute', () => {
   test.each(['one after the other', 'all at once'])(
-    'loses no result of a waitAll() of 40: %s',
+    'a gateway that allows ten downloads a minute loses no result of a waitAll() of 40: %s',
     async (name) => {
       const { client, emulator, refs } = await fortyTasks();
       const folder = await temporaryFolder();

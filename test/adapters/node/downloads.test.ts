@@ -138,7 +138,7 @@ describe('a truncated file', () => {
     expect((await apiErrorOf((await speak(plain.client)).text())).message).toContain('3 of 9');
   });
 
-  test('fails at the cut, and a read is safe to repeat', async () => {
+  test('a truncated file fails at the cut, and a read is safe to repeat', async () => {
     const { client, requests } = scripted([() => cutResponse('ID3')]);
 
     const failure = await apiErrorOf((await download(client)).arrayBuffer());

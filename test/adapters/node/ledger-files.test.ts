@@ -212,7 +212,7 @@ describe('a folder with many calls', () => {
     expect(await fileLedger(folder).entry('job')).toMatchObject({ status: 'submitting' });
   });
 
-  test('removes files of killed processes from the folder of a call', async () => {
+  test('files of killed processes are removed from the folder of a call', async () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
     await ledger.claim('job', 'hash', await claimIdIn(ledger));
@@ -285,14 +285,14 @@ describe('a reused process id', () => {
   test.each([
     ['another process', { pid: process.ppid, start: '' }],
     ['this process', { start: '' }],
-  ])('expires if no start time is known: %s', async (_, owner) => {
+  ])('a reused process id expires if no start time is known: %s', async (_, owner) => {
     expect(await movedClaim(owner, now)).toMatchObject({ isAlive: true });
     expect(await movedClaim(owner, earlier)).toMatchObject({ isAlive: undefined });
   });
 });
 
 describe('a full disk', () => {
-  test('prevents the claim, and so the submission', async () => {
+  test('a full disk prevents the claim, and so the submission', async () => {
     const { emulator, videos } = emulatedVideos();
     const folder = await temporaryFolder();
     const options = { ledger: fileLedger(folder), callId: 'job' };
@@ -338,7 +338,7 @@ describe('a folder with other files', () => {
     expect(await readdir(folder)).toEqual(expect.arrayContaining([...names, 'folder.tmp']));
   });
 
-  test('treats a file of another call as a claim by an unknown process', async () => {
+  test('a file of another call is treated as a claim by an unknown process', async () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
     await ledger.claim('job', 'hash');
@@ -354,7 +354,7 @@ describe('a folder with other files', () => {
     expect(claim).toMatchObject({ status: 'submitting', inputHash: '' });
   });
 
-  test('distinguishes call ids that differ only in characters that file names cannot have', async () => {
+  test('call ids that differ only in characters that file names cannot have are distinguished', async () => {
     const ledger = fileLedger(await temporaryFolder());
 
     expect(await ledger.claim('\uD800', 'hash')).toMatchObject({ status: 'claimed' });

@@ -303,7 +303,7 @@ describe('the span of a stream', () => {
 });
 
 describe('a failure', () => {
-  test('records its class, but not the gateway’s message, which may be private', async () => {
+  test('a failure records its class, but not the gateway’s message, which may be private', async () => {
     const says = { error: { message: 'You asked for A secret', code: 'bad_prompt' } };
     const { observer, spans } = traced();
     const { client } = scripted([json(says, 400)], { observer });

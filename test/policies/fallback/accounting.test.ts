@@ -19,7 +19,7 @@ const perCall = { 'model-a': 0.01, 'model-b': 0.04 };
 const rejected = { type: 'error', status: 429 } as const;
 
 describe('a budget of a call with fallbacks', () => {
-  test('reserves and counts the price of the requested model', async () => {
+  test('a budget reserves and counts the price of the requested model', async () => {
     const { client, emulator } = emulated({ maxRetries: 0, budget: { limit: 0.05, perCall } });
     failFirst(emulator, rejected);
     const reserved: (number | undefined)[] = [];
@@ -40,7 +40,7 @@ describe('a budget of a call with fallbacks', () => {
     ]);
   });
 
-  test('counts both models if the first may be billed', async () => {
+  test('a budget counts both models if the first may be billed', async () => {
     const { client, emulator } = emulated({ maxRetries: 0, budget: { limit: 0.05, perCall } });
     failFirst(emulator, { type: 'reset', when: 'after-charge' });
 
@@ -55,7 +55,7 @@ describe('a budget of a call with fallbacks', () => {
     expect(requestedModels(emulator).charges).toEqual(['model-a', 'model-b']);
   });
 
-  test('counts only the first model if that may be billed and the next one is rejected', async () => {
+  test('a budget counts only the first model if that may be billed and the next one is rejected', async () => {
     const ends: unknown[] = [];
     const { client, emulator } = emulated({
       maxRetries: 0,
@@ -82,7 +82,7 @@ describe('a budget of a call with fallbacks', () => {
     expect(requestedModels(emulator).charges).toEqual(['model-a']);
   });
 
-  test('counts the cost that a stream reports before it fails without content', async () => {
+  test('a budget counts the cost that a stream reports before it fails without content', async () => {
     const costs = new ReportedCosts();
     const failing = { choices: [], usage: { prompt_tokens: 5, completion_tokens: 0, cost: 0.3 } };
     const delta = { role: 'assistant', content: 'Hi' };

@@ -48,15 +48,18 @@ describe('fallback of a stream', () => {
     { where: 'after the role alone', fault: { type: 'cut-events', after: 1 } },
     { where: 'at its first byte', fault: { type: 'stall-events', after: 0 } },
     { where: 'without any content', fault: { type: 'empty' } },
-  ] as const)('uses the next model if the first fails $where', async ({ fault }) => {
-    const limits = { firstByteTimeout: 2_000, idleTimeout: 2_000 };
-    const { client, emulator } = emulated({ maxRetries: 0, ...limits });
+  ] as const)(
+    'a fallback of a stream uses the next model if the first fails $where',
+    async ({ fault }) => {
+      const limits = { firstByteTimeout: 2_000, idleTimeout: 2_000 };
+      const { client, emulator } = emulated({ maxRetries: 0, ...limits });
 
-    failFirst(emulator, fault);
-    const chunks = await collect(await open(client));
-    expect(requestedModels(emulator).requests).toEqual(['model-a', 'model-b']);
-    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).not.toBe('');
-  });
+      failFirst(emulator, fault);
+      const chunks = await collect(await open(client));
+      expect(requestedModels(emulator).requests).toEqual(['model-a', 'model-b']);
+      expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).not.toBe('');
+    },
+  );
 
   const busy = JSON.stringify({ error: { message: 'Busy' } });
   const usage = { prompt_tokens: 9, completion_tokens: 0, total_tokens: 9 };
@@ -74,7 +77,7 @@ describe('fallback of a stream', () => {
       `data: ${JSON.stringify(chunk({ role: 'assistant' }))}\n\ndata: ${busy}\n\n`,
     ],
     ['text', 'data: Busy\n\n'],
-  ])('holds a stream that begins with %s', async (_, body) => {
+  ])('a fallback of a stream holds a stream that begins with %s', async (_, body) => {
     const headers = { 'content-type': 'text/event-stream' };
     const failing = () => new Response(body, { headers });
     const first = scripted([failing, good], { maxRetries: 0 });
@@ -132,7 +135,7 @@ describe('fallback of a stream', () => {
 });
 
 describe('a call with fallbacks', () => {
-  test('throws the last error with the worst outcome and all attempts', async () => {
+  test('a call with fallbacks throws the last error with the worst outcome and all attempts', async () => {
     const { client } = scripted([json({}, 502), json({ error: { message: 'slow' } }, 429)], {
       maxRetries: 0,
     });
@@ -145,7 +148,7 @@ describe('a call with fallbacks', () => {
     expect(failed).toHaveProperty('message', expect.stringContaining('earlier attempt'));
   });
 
-  test('counts the attempts of all models, in its error and in the ids of its requests', async () => {
+  test('a call with fallbacks counts the attempts of all models, in its error and in the ids of its requests', async () => {
     const { client, requests } = scripted([json({}, 429), json({}, 429)], {
       maxRetries: 0,
       gateway: 'litellm',
@@ -163,7 +166,7 @@ describe('a call with fallbacks', () => {
     ]);
   });
 
-  test('keeps the attempts of the first model if the response of the next cannot be parsed', async () => {
+  test('a call with fallbacks keeps the attempts of the first model if the response of the next cannot be parsed', async () => {
     const message = { role: 'assistant', content: 'Rome' };
     const answer = { choices: [{ index: 0, message, finish_reason: 'stop' }] };
     const { client } = scripted([json({}, 429), json(answer)], { maxRetries: 0 });
@@ -224,7 +227,7 @@ describe('a call with fallbacks', () => {
     expect(requestedModels(emulator).charges).toEqual(['model-a']);
   });
 
-  test('stays with the model that answered in a run of tools', async () => {
+  test('a call with fallbacks stays with the model that answered in a run of tools', async () => {
     const { client, emulator } = emulated({ maxRetries: 0 });
     failFirst(emulator, error(429));
     const runner = client.chat.completions.runTools(
@@ -265,7 +268,7 @@ describe('a call with fallbacks', () => {
       options: { fallback: ['b'], fallbackOn: ['luck'] },
       field: 'fallbackOn[0]',
     },
-  ])('rejects $what before anything is sent', async ({ options, field }) => {
+  ])('a call with fallbacks rejects $what before anything is sent', async ({ options, field }) => {
     const { client, emulator } = emulated();
     const failed = await failureOf(
       misuse(client.chat.completions, 'create', { model: 'model-a', messages }, options),
@@ -286,7 +289,7 @@ describe('a call with fallbacks', () => {
     expect(requestedModels(emulator).requests).toEqual(['model-a']);
   });
 
-  test('names the model that took a video in its handle, also for a later run', async () => {
+  test('a call with fallbacks names the model that took a video in its handle, also for a later run', async () => {
     const { client, emulator } = emulated({ maxRetries: 0 });
     failFirst(emulator, error(429));
     const ledger = memoryLedger();

@@ -189,7 +189,7 @@ describe('a ledger of videos.create with fallbacks', () => {
     return { emulator, second, entry: await ledger.entry(callId) };
   };
 
-  test('names the accepting model after the usage log proved the charge', async () => {
+  test('a ledger of videos.create with fallbacks names the accepting model after the usage log proved the charge', async () => {
     const { emulator, second, entry } = await settleLater('model-a', { fallback });
 
     expect(entry).toMatchObject({ ref: { model: 'model-b', callId } });
@@ -200,7 +200,7 @@ describe('a ledger of videos.create with fallbacks', () => {
     });
   });
 
-  test('names the fallback that answered, and not the one after it', async () => {
+  test('a ledger of videos.create with fallbacks names the fallback that answered, and not the one after it', async () => {
     const { client, emulator } = emulated(options);
     failFirst(emulator, rejected);
     const ledger = memoryLedger();
@@ -217,7 +217,7 @@ describe('a ledger of videos.create with fallbacks', () => {
     });
   });
 
-  test('names the model that answered if its response is rejected and another model remains', async () => {
+  test('a ledger of videos.create with fallbacks names the model that answered if its response is rejected and another model remains', async () => {
     const { client, requests } = scripted([json({ id: 'v-1', status: 5 })], {
       ...options,
       validation: 'strict',
@@ -235,13 +235,13 @@ describe('a ledger of videos.create with fallbacks', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test("names the accepting model, also if the call's model is its prefix", async () => {
+  test("a ledger of videos.create with fallbacks names the accepting model, also if the call's model is its prefix", async () => {
     const { entry } = await settleLater('model-a', { fallback: ['model-a-model-b'] });
 
     expect(entry).toMatchObject({ ref: { model: 'model-a-model-b' } });
   });
 
-  test('keeps the model of the call if the usage log has it under a longer name', async () => {
+  test('a ledger of videos.create with fallbacks keeps the model of the call if the usage log has it under a longer name', async () => {
     const { entry } = await settleLater('vendor/model-b', {});
 
     expect(entry).toMatchObject({ ref: { model: 'vendor/model-b' } });

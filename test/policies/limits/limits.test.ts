@@ -551,7 +551,7 @@ describe('models', () => {
 });
 
 describe('a call that waits', () => {
-  test('ends after an abort without a request, and lets the next one start', async () => {
+  test('a call that waits ends after an abort without a request, and lets the next one start', async () => {
     const { ask, prompts, times } = limited({ requestsPerMinute: 1 });
     const controller = new AbortController();
 
@@ -578,7 +578,7 @@ describe('a call that waits', () => {
     expect(starts).toEqual([]);
   });
 
-  test('ends at totalTimeout, without a request', async () => {
+  test('a call that waits ends at totalTimeout, without a request', async () => {
     const { ask, times } = limited({ requestsPerMinute: 1 });
 
     await ask('1');
@@ -593,7 +593,7 @@ describe('a call that waits', () => {
     expect(times()).toEqual([0]);
   });
 
-  test('waits longer than its timeout, which begins when it is sent', async () => {
+  test('a call may wait longer than its timeout, which begins when it is sent', async () => {
     const { ask, emulator, times } = limited({ requestsPerMinute: 1 });
 
     await ask('1');

@@ -184,7 +184,7 @@ describe('a lost response', () => {
     ['speak', '-m', 'm-speech', 'Hello'],
     [...draw, 'A boat'],
     ['post', '/v1/embeddings', '{"model":"m-embed","input":"a"}'],
-  ])('ends %s with 3: it may have been charged', async (...words) => {
+  ])('a lost response ends %s with 3: it may have been charged', async (...words) => {
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
 
     const { code, stderr } = await machine.run(words);
@@ -193,14 +193,14 @@ describe('a lost response', () => {
     expect(emulator.charges.length).toBeGreaterThan(0);
   });
 
-  test('ends translate with 3', async () => {
+  test('a lost response ends translate with 3', async () => {
     await machine.run(['speak', '-m', 'm-speech', 'hello', '-o', 'a.mp3']);
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
 
     expect((await machine.run(['translate', '-m', 'm-translate', 'a.mp3'])).code).toBe(3);
   });
 
-  test('ends chat with 3 after a blocked prompt, which may be charged', async () => {
+  test('a lost response ends chat with 3 after a blocked prompt, which may be charged', async () => {
     emulator.fail({
       fault: { type: 'error', status: 400, code: 'prompt_blocked', message: 'no', charged: true },
     });
@@ -210,7 +210,7 @@ describe('a lost response', () => {
   });
 
   test.each([['models'], ['get', '/v1/models']])(
-    'ends %s with 1, because it is free',
+    'a lost response ends %s with 1, because it is free',
     async (...words) => {
       emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
 
@@ -631,7 +631,7 @@ describe('speech, text and vectors', () => {
 const create = ['video', 'create', '-m', 'm-video', 'A boat'];
 
 describe('the time limit of videos', () => {
-  test('ends with 4 at the time limit, and explains how to continue', async () => {
+  test('videos end with 4 at the time limit, and explain how to continue', async () => {
     emulator.clock.hold();
     const { stdout } = await machine.run([...create, '--no-wait']);
     const { id } = JSON.parse(stdout);

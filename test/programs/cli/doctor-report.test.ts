@@ -155,7 +155,7 @@ test('removes keys, hosts and accounts that the gateway quotes', async () => {
 const summaryOf = (markdown: string): string[] => (markdown.split('\n\n')[1] ?? '').split('\n');
 
 describe('the summary', () => {
-  test('has five lines', async () => {
+  test('the summary has five lines', async () => {
     const { stdout } = await report({ gateway: 'openrouter' }, []);
 
     expect(summaryOf(stdout)).toEqual([
@@ -167,7 +167,7 @@ describe('the summary', () => {
     ]);
   });
 
-  test('names the first problem with its fix, and the calls that failed', async () => {
+  test('the summary names the first problem with its fix, and the calls that failed', async () => {
     const { machine, emulator } = await report();
     emulator.fail({
       operation: 'images.generate',

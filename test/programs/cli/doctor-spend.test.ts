@@ -158,7 +158,7 @@ describe('/v1/responses', () => {
 });
 
 describe('a model that does not serve a call', () => {
-  test('says nothing about the gateway: the next one is tried', async () => {
+  test('a model that does not serve a call says nothing about the gateway: the next one is tried', async () => {
     const models = [
       { id: 'claude-embedding-mini', vendor: 'anthropic' },
       { id: 'text-embedding-3-large', vendor: 'openai' },
@@ -244,7 +244,7 @@ describe('the limit', () => {
     });
   });
 
-  test('counts a model without a price at its upper bound', async () => {
+  test('the limit counts a model without a price at its upper bound', async () => {
     const { emulator, machine } = await start({ gateway: 'openai' });
     const { report, stderr } = await spend(machine, ['--spend', '0.02', '--only', 'chat', 'image']);
 
@@ -260,7 +260,7 @@ describe('the limit', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('counts a call whose response was lost at its estimate', async () => {
+  test('the limit counts a call whose response was lost at its estimate', async () => {
     const { emulator, machine } = await start();
     emulator.quirks.accountRoutes = ['pricing'];
     emulator.fail({

@@ -218,7 +218,7 @@ const withoutModels = (): Promise<string> =>
   );
 
 describe('a gateway without a list of models', () => {
-  test('works, with a warning', async () => {
+  test('a gateway without a list of models works, with a warning', async () => {
     const { code, find } = await examine(await withoutModels());
 
     expect(code).toBe(0);
@@ -227,7 +227,7 @@ describe('a gateway without a list of models', () => {
     expect(find('key')?.status).toBe('skip');
   });
 
-  test('chats with --spend', async () => {
+  test('a gateway without a list of models chats with --spend', async () => {
     const { code, find } = await examine(await withoutModels(), ['--spend', '-m', 'm-large']);
 
     expect(code).toBe(0);
@@ -839,7 +839,7 @@ describe('a stream that arrives at once after a second', () => {
     });
   });
 
-  test('proves nothing if it is a single piece of text', async () => {
+  test('a stream that arrives at once after a second proves nothing if it is a single piece of text', async () => {
     const { find } = await examine(await atOnce(1), ['--spend', '-m', 'm-large']);
 
     expect(find('chat-buffering')?.status).toBe('skip');

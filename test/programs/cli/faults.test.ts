@@ -155,7 +155,7 @@ describe('a reader that closes its pipe', () => {
     ['standard error and output, at once', '"$@" 2>&1 | true'],
     ['standard output, at once', '"$@" | true'],
     ['standard error, at once', '{ "$@" 2>&1 >out.txt; } | true'],
-  ])('changes nothing for a paid video: %s', async (_, script) => {
+  ])('a reader that closes its pipe changes nothing for a paid video: %s', async (_, script) => {
     const { code } = await machine.shell(script, submit);
     const list = await machine.run(['video', 'list']);
 
@@ -165,7 +165,7 @@ describe('a reader that closes its pipe', () => {
     expect(JSON.parse(list.stdout)).toEqual([expect.objectContaining({ id: task?.id })]);
   });
 
-  test('leaves the path of a paid image on standard error', async () => {
+  test('a reader that closes its pipe leaves the path of a paid image on standard error', async () => {
     const { code, stderr } = await machine.shell('"$@" | true', [...image, '-o', 'boat.png']);
 
     expect(code).toBe(0);
@@ -173,14 +173,14 @@ describe('a reader that closes its pipe', () => {
     expect(stderr).toContain('boat.png');
   });
 
-  test('cuts off the help and a usage error', async () => {
+  test('a reader that closes its pipe cuts off the help and a usage error', async () => {
     const help = await machine.shell('"$@" | true', ['--help']);
     const usage = await machine.shell('{ "$@" 2>&1; } | true', ['caht']);
 
     expect([help.code, usage.code]).toEqual([0, 2]);
   });
 
-  test('ends a server', async () => {
+  test('a reader that closes its pipe ends a server', async () => {
     const { code } = await machine.shell('"$@" | true', ['emulator', '--port', '0', '--hold']);
 
     expect(code).toBe(0);

@@ -78,7 +78,7 @@ describe('a server that is killed while it admits a call', () => {
     expect(kills).toBeGreaterThan(10);
   });
 
-  test('uses up a budget only if its call is made', async () => {
+  test('a server that is killed while it admits a call uses up a budget only if its call is made', async () => {
     const day = ['--daily-budget', '1'];
     const kills = await atEveryStep(async (at) => {
       const machine = await McpMachine.open();

@@ -22,7 +22,7 @@ function findWorker({ machine }: McpMachine): number {
 }
 
 describe('an image that takes longer than the time limit', () => {
-  test('returns a handle, and the same call or wait_video its result', async () => {
+  test('an image that takes longer than the time limit returns a handle, and the same call or wait_video its result', async () => {
     const machine = await McpMachine.open();
     machine.emulator.fail({ operation: 'images.generate', fault: slow });
     const session = await machine.connect(['--wait', '500ms']);
@@ -40,7 +40,7 @@ describe('an image that takes longer than the time limit', () => {
     expect(machine.charges).toBe(1);
   });
 
-  test('continues if the agent cancels the call', async () => {
+  test('an image that takes longer than the time limit continues if the agent cancels the call', async () => {
     const machine = await McpMachine.open();
     machine.emulator.fail({ operation: 'images.generate', fault: slow });
     const session = await machine.connect();
@@ -56,7 +56,7 @@ describe('an image that takes longer than the time limit', () => {
     expect(machine.charges).toBe(1);
   });
 
-  test('continues if the client gives up after its time-out', async () => {
+  test('an image that takes longer than the time limit continues if the client gives up after its time-out', async () => {
     const machine = await McpMachine.open();
     machine.emulator.fail({ operation: 'images.generate', fault: slow });
     const session = await machine.connect();
@@ -133,7 +133,7 @@ describe('a call whose own process is killed', () => {
     expect(posts).toHaveLength(2);
   });
 
-  test('continues if the gateway has named its task', async () => {
+  test('a call whose own process is killed continues if the gateway has named its task', async () => {
     const machine = await McpMachine.open({ quirks: { imageTasks: 'list', imageTaskTime: 3_000 } });
     const session = await machine.start();
 

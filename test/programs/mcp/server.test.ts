@@ -198,7 +198,7 @@ describe('a video', () => {
   // The client itself waits for a minute.
   const patient = ['--wait', '10m'];
 
-  test('returns a handle at once, and is saved by wait_video', async () => {
+  test('a video returns a handle at once, and is saved by wait_video', async () => {
     const machine = await McpMachine.open();
     const session = await machine.connect(patient);
     const progress = vi.fn();
@@ -310,7 +310,7 @@ describe('a video', () => {
     expect(machine.charges).toBe(1);
   });
 
-  test('goes on in another process, by its call_id or its arguments', async () => {
+  test('a video goes on in another process, by its call_id or its arguments', async () => {
     const machine = await McpMachine.open();
     const session = await machine.start();
     const { call_id } = await session.call('create_video', video);
@@ -342,7 +342,7 @@ describe('a video', () => {
     expect(machine.charges).toBe(1);
   });
 
-  test('returns its state after the time limit', async () => {
+  test('a video returns its state after the time limit', async () => {
     const machine = await McpMachine.open();
     machine.emulator.clock.hold();
     const session = await machine.connect(['--wait', '10s']);

@@ -89,7 +89,7 @@ describe('a thumbnail', () => {
     );
   });
 
-  test('ignores colour profiles and texts, whatever they inflate to', async () => {
+  test('a thumbnail ignores colour profiles and texts, whatever they inflate to', async () => {
     const bomb = deflateSync(Buffer.alloc(50_000_000));
     const profile = Buffer.concat([Buffer.from('name\0\0'), bomb]);
     const image = toPNG(4, 4, [
