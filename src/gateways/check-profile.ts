@@ -66,20 +66,21 @@ const word = (...words: readonly unknown[]): FieldCheck =>
 const namesIn = (template: string): readonly string[] =>
   (template.match(/\{\+?\w+\}/g) ?? []).map((name) => name.replace('+', ''));
 
-/** Returns a check for a path with the operation's parameters. Paths of POST requests may omit them. */
-const checkPath =
-  (name: Operation): FieldCheck =>
-  (field, value) => {
-    path(field, value);
-    const [own, other] = [namesIn(endpoints[name].path), namesIn(String(value))];
-    const isWhole = own.length === other.length || endpoints[name].method === 'POST';
+/** Checks that the paths have the parameters of their operations. Paths of POST requests may omit them. */
+function checkPaths(field: string, { paths = {}, requests = {} }: GatewayProfile): void {
+  for (const [name, value] of Object.entries(paths)) {
+    if (!isOperation(name) || value === undefined) continue;
+    const [own, other] = [namesIn(endpoints[name].path), namesIn(value)];
+    const method = requests[name]?.method ?? endpoints[name].method;
+    const isWhole = own.length === other.length || method === 'POST';
     const fits = isWhole && other.every((one) => own.includes(one));
     check(
       fits,
-      field,
+      `${field}.paths.${name}`,
       `must contain ${own.join(' and ') || 'no {parameter}'}, as ${endpoints[name].path} does.`,
     );
-  };
+  }
+}
 
 const isOperation = (name: string): name is Operation => Object.hasOwn(endpoints, name);
 
@@ -97,11 +98,14 @@ const profile = fields({
   basePath: optional(
     must('a path such as "/api/v1", or ""', (value) => value === '' || isPath(value)),
   ),
-  paths: byOperation(checkPath),
+  paths: byOperation(() => path),
   unsupported: byOperation(() => text),
-  requests: byOperation(() =>
+  requests: byOperation((name) =>
     fields({
       body: optional(word('json', 'multipart')),
+      method: optional(
+        must('"POST", for a read', (value) => value === 'POST' && endpoints[name].method === 'GET'),
+      ),
       names: optional(each(must('text or null', (value) => value === null || isText(value)))),
       write: optional(run),
     }),
@@ -114,6 +118,7 @@ const profile = fields({
       statuses: optional(each(word('queued', 'in_progress', 'completed', 'failed'))),
       url: optional(text),
       error: optional(text),
+      contentId: optional(text),
     }),
   ),
   imageReferences: optional(checkList(must('text', (value) => typeof value === 'string'))),
@@ -136,7 +141,12 @@ const profile = fields({
   ),
 });
 
+function checkFields(field: string, value: object): asserts value is GatewayProfile {
+  profile(field, value);
+}
+
 /** @throws `InvalidInputError` naming the invalid field */
 export function checkProfile(field: string, value: object): asserts value is GatewayProfile {
-  profile(field, value);
+  checkFields(field, value);
+  checkPaths(field, value);
 }

@@ -83,9 +83,14 @@ function writeRequest(
     nameFor(profile, operation, param, value);
   }
   const read = readerFor(profile, operation);
+  const path = profile.paths?.[operation] ?? endpoints[operation].path;
+  const { method } = profile.requests?.[operation] ?? {};
+  const omitted = Object.entries(params ?? {}).filter(([name]) => !path.includes(`${name}}`));
+  const body = json ?? (method && Object.fromEntries(omitted));
   return {
-    path: profile.paths?.[operation] ?? endpoints[operation].path,
-    json: json && isWritten !== true ? writeParams(profile, operation, json, params) : json,
+    path,
+    ...(method && { method }),
+    json: body && isWritten !== true ? writeParams(profile, operation, body, params) : body,
     adapt: read && ((answer, headers) => readAnswer(read, answer, headers)),
   };
 }

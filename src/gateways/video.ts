@@ -1,4 +1,4 @@
-import { isObject, trimmedText } from '../answers/objects.ts';
+import { isObject, readId, trimmedText } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import type { VideoRules } from '../options/gateway-profile.ts';
 
@@ -12,6 +12,7 @@ function valueAt(answer: JsonObject, path: string | undefined): unknown {
 /** Returns a response about a video task with id, status, URL and error in OpenAI's fields. */
 export function readVideo(rules: VideoRules, answer: JsonObject): JsonObject {
   const { statuses = {} } = rules;
+  const contentId = readId(valueAt(answer, rules.contentId));
   const video = { ...answer };
   const id = valueAt(answer, rules.id);
   const url = trimmedText(valueAt(answer, rules.url));
@@ -21,6 +22,7 @@ export function readVideo(rules: VideoRules, answer: JsonObject): JsonObject {
   if (id !== undefined) video['id'] = id;
   if (word !== undefined) video['status'] = Object.hasOwn(statuses, known) ? statuses[known] : word;
   if (url !== undefined) video['url'] = url;
+  if (contentId !== undefined) video['content_id'] = contentId;
   if (isObject(error)) video['error'] = error;
   else if (trimmedText(error) !== undefined) video['error'] = { message: error };
   return video;

@@ -231,9 +231,9 @@ export function createSpec<Name extends Operation>(
   const written = gateway?.write(operation, request);
   return {
     ...request,
+    method,
     ...written,
     operation,
-    method,
     path: fillPath((written ?? endpoint).path, request.params),
     query,
     charge,

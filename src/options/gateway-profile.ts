@@ -13,6 +13,11 @@ export interface RequestRules {
    */
   readonly body?: 'json' | 'multipart' | undefined;
   /**
+   * `POST` for a read that the gateway serves so, such as the status of a task. The parameters that its path omits
+   * are in the JSON body, under their `names`; `task_id`, for example.
+   */
+  readonly method?: 'POST' | undefined;
+  /**
    * The gateway's parameter names, by the name in this package. `null` if the gateway does not support the
    * parameter: a call with it throws an `InvalidInputError` before anything is sent. Parameters that are not
    * listed keep their names.
@@ -40,6 +45,11 @@ export interface VideoRules {
     | undefined;
   readonly url?: string | undefined;
   readonly error?: string | undefined;
+  /**
+   * The id for `videos.downloadContent` in the status of a completed task, if it is not the task's, such as
+   * `generations[0].id`. A download that has only the id or the handle of a task reads its status first.
+   */
+  readonly contentId?: string | undefined;
 }
 
 /** The problem with a response that could not be read, as the end of a sentence. */
@@ -176,6 +186,8 @@ export interface GatewayProfile {
 /** The request of an operation in a gateway's format, with the function that converts its response. */
 export interface WrittenRequest {
   readonly path: string;
+  /** Set if it is another one than that of the operation. */
+  readonly method?: 'POST';
   readonly json: object | undefined;
   readonly adapt: ((answer: object, headers: Headers) => unknown) | undefined;
 }

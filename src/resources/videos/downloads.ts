@@ -1,3 +1,4 @@
+import { findFailure } from '../../answers/failure.ts';
 import { checkBoolean, checkObject, checkText } from '../../options/check.ts';
 import {
   ContentExpiredError,
@@ -6,7 +7,7 @@ import {
   explained,
 } from '../../errors/operation-errors.ts';
 import { delay } from '../../http/abort.ts';
-import type { GatewayPromise } from '../../calls/promise.ts';
+import { GatewayPromise } from '../../calls/promise.ts';
 import type { SendingRules } from '../../http/request.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { Pace, Turns } from '../../http/turns.ts';
@@ -16,8 +17,9 @@ import type { Waited } from '../../tasks/errors.ts';
 import { readStatusWord } from '../../tasks/reading.ts';
 import { videoErrors } from './errors.ts';
 import { gatewayFor } from '../../tasks/ref.ts';
-import { isCompleted, resolveOwnTask } from './ref.ts';
-import { ResultURL } from './result-url.ts';
+import { readTask } from './kind.ts';
+import { findContentId, isCompleted, type ResolvedTask, resolveOwnTask } from './ref.ts';
+import { ResultURL, withoutRange } from './result-url.ts';
 import type { VideoTaskLike, VideoTaskRef } from './types.ts';
 import type { VideoDownloadOptions } from './wait-options.ts';
 
@@ -108,6 +110,8 @@ function createRules(queue: DownloadQueue, waitsForContent: boolean): SendingRul
   };
 }
 
+const waitAdvice = 'Wait for the task with videos.wait() and download it then.';
+
 /** Builds the error for missing content: it is gone or not ready yet, or the task has failed. */
 function explainDownload(
   failure: DescribedFailure,
@@ -117,12 +121,33 @@ function explainDownload(
   const gone = 'The content no longer exists and cannot be restored.';
   if (status === 410) return explained(failure, /^/, gone, ContentExpiredError);
   if (status !== 400) return undefined;
-  const wait = 'Wait for the task with videos.wait() and download it then.';
-  const early = explained(failure, /not completed/i, wait, ContentNotReadyError);
+  const early = explained(failure, /not completed/i, waitAdvice, ContentNotReadyError);
   const [, word] = /current status: *(\w+)/i.exec(failure.summary) ?? [];
   if (early === undefined || readStatusWord(word).status !== 'failed') return early;
   const message = 'The response gives no reason; videos.retrieve() may.';
   return videoErrors.failed(waited, { message }, early.error, early);
+}
+
+/**
+ * Reads the id for the content route from the status of a task.
+ *
+ * @throws `ContentNotReadyError` if the task is not completed, or `VideoFailedError` if it failed
+ */
+async function readContentId(
+  transport: Transport,
+  resolved: ResolvedTask,
+  options: RequestOptions,
+): Promise<string> {
+  const { signal, headers, fetchOptions, timeout, totalTimeout } = options;
+  const own = { signal, headers: withoutRange(headers), fetchOptions, timeout, totalTimeout };
+  const task = await readTask(transport, resolved, own);
+  const { id, content_id: contentId, status, error, raw } = task;
+  const { ref } = resolved;
+  const { hide } = transport.client.credential;
+  if (status === 'failed') throw videoErrors.failed({ ref, hide }, error ?? findFailure({}), raw);
+  if (status === 'completed') return contentId ?? id;
+  const message = `Video task ${hide(id)} is not completed; its status is "${status}".`;
+  throw new ContentNotReadyError(message, { outcome: 'not_sent', advice: waitAdvice });
 }
 
 /** The download queue of each client, or of the clients that share state. */
@@ -151,19 +176,31 @@ export function download(
   const own = { ...request, ...more };
   const isVideo = (variant ?? 'video') === 'video';
   const result = isVideo && resultURL ? new ResultURL(transport, task, own) : undefined;
-  const rules = createRules(queue, isCompleted(task) && result?.known === undefined);
   const explain = (failure: DescribedFailure): Error | undefined =>
     explainDownload(failure, { ref, hide });
-  const content = transport.operate(
-    'videos.downloadContent',
-    { task_id: ref.id },
-    {
-      kind: 'binary',
-      write: (params) => ({ params, trace: ref.trace, download: rules, explain }),
-      format: () => fileAnswer(),
-    },
-    { ...own, query: { ...request.query, ...more?.query, variant } },
-    gatewayFor(transport, ref),
-  );
+  const gateway = gatewayFor(transport, ref);
+  const caller = transport.snapshot();
+  const ask = (id: string, isDone: boolean) => {
+    const rules = createRules(queue, isDone && result?.known === undefined);
+    return caller.operate(
+      'videos.downloadContent',
+      { task_id: id },
+      {
+        kind: 'binary',
+        write: (params) => ({ params, trace: ref.trace, download: rules, explain }),
+        format: () => fileAnswer(),
+      },
+      { ...own, query: { ...request.query, ...more?.query, variant } },
+      gateway,
+    );
+  };
+  const hasOwnId = gateway?.profile.video?.contentId !== undefined;
+  const id = hasOwnId ? findContentId(task) : ref.id;
+  const content =
+    id === undefined
+      ? new GatewayPromise(
+          readContentId(caller, resolved, own).then((found) => ask(found, true).state().answer),
+        )
+      : ask(id, isCompleted(task));
   return result === undefined ? content : result.orElse(content);
 }

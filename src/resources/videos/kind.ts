@@ -29,7 +29,7 @@ export function readTask(
     const createdAt = created === undefined ? Date.now() : Math.round(created * 1_000);
     defineHidden(task, 'ref', handle === undefined ? makeRef({ ...ref, createdAt, model }) : ref);
     rememberSent(sent, task.ref);
-    if (task.status === 'completed') rememberCompleted(task.url, task.ref, handle);
+    if (task.status === 'completed') rememberCompleted(task, task.ref, handle);
     return task;
   });
   const gateway = gatewayFor(transport, ref);

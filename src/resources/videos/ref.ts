@@ -38,19 +38,22 @@ export function resolveOwnTask(
   return resolved;
 }
 
-/**
- * Handles of tasks that were read as completed, with the URL of their result, or `''` if they have none. Kept in
- * memory only.
- */
-const completed = new WeakMap<object, string | undefined>();
+/** What is known of a completed task: the URL of its result, or `''` if it has none, and the id of its content. */
+interface Completed {
+  readonly url: string | undefined;
+  readonly contentId: string | undefined;
+}
+
+/** Handles of tasks that were read as completed. Kept in memory only. */
+const completed = new WeakMap<object, Completed>();
 
 export function rememberCompleted(
-  url: string | undefined,
+  { url, content_id: contentId }: VideoTask,
   ...refs: readonly (object | undefined)[]
 ): void {
   // A data URL may be large, so it is read again.
   const kept = url === undefined ? '' : url.startsWith('http') ? url : undefined;
-  for (const ref of refs) if (ref !== undefined) completed.set(ref, kept);
+  for (const ref of refs) if (ref !== undefined) completed.set(ref, { url: kept, contentId });
 }
 
 const findHandle = (task: VideoTask | VideoTaskRef): unknown => ('ref' in task ? task.ref : task);
@@ -68,5 +71,13 @@ export function findKnownURL(task: VideoTaskLike): string | undefined {
   if (typeof task === 'string') return undefined;
   if ('status' in task && task.status === 'completed') return task.url ?? '';
   const ref = findHandle(task);
-  return isObject(ref) ? completed.get(ref) : undefined;
+  return isObject(ref) ? completed.get(ref)?.url : undefined;
+}
+
+/** Returns the id for the content route that a task has, or the last read of its handle had. */
+export function findContentId(task: VideoTaskLike): string | undefined {
+  if (typeof task === 'string') return undefined;
+  const own = 'content_id' in task ? task.content_id : undefined;
+  const ref = findHandle(task);
+  return own ?? (isObject(ref) ? completed.get(ref)?.contentId : undefined);
 }

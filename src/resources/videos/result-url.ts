@@ -145,7 +145,7 @@ export class ResultURL {
 const isRange = (name: string): boolean => /^(if-)?range$/i.test(name);
 
 /** Removes the range of a file from the headers for its task. */
-function withoutRange(headers: RequestOptions['headers']): RequestOptions['headers'] {
+export function withoutRange(headers: RequestOptions['headers']): RequestOptions['headers'] {
   return Object.fromEntries([...headerPairs(headers)].filter(([name]) => !isRange(name)));
 }
 

@@ -238,6 +238,7 @@ const fields: FieldsOf<Omit<VideoTask, 'ref' | 'raw'>> = {
   status: checkStatus,
   raw_status: 'any',
   inferred: 'any',
+  content_id: 'any',
   progress: 'string or number',
   created_at: 'string or number',
   completed_at: 'string or number',

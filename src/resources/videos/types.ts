@@ -137,6 +137,8 @@ export interface VideoTask extends WithRequestId, WithLedgerError {
   remixed_from_video_id?: string | undefined;
   /** Set when `status` is `failed`, and `null` otherwise. */
   error?: VideoTaskError | null | undefined;
+  /** The id of the result for the content route, if the profile of the gateway reads one. */
+  content_id?: string | undefined;
   /** The URL of the result. Set only if `status` is `completed` and the gateway returned an http(s) or data URL. */
   url?: string | undefined;
   metadata?: JsonObject | null | undefined;

@@ -301,6 +301,16 @@ export interface VideoQuirks {
   /** Send the provider's own id as `task_id` in later responses. @defaultValue false */
   videoForeignId: boolean;
   /**
+   * Route of the status: `path` is `GET /v1/videos/{task_id}`, and `body` is `POST /v1/videos/status` with
+   * `{ task_id }`. @defaultValue "path"
+   */
+  videoStatusRoute: 'path' | 'body';
+  /**
+   * Id that the content route takes. With `generation`, it is `generations[0].id` of a completed task, as at
+   * Azure. @defaultValue "task"
+   */
+  videoContentId: 'task' | 'generation';
+  /**
    * Values of the status for `unknown`, `queued`, `in_progress`, `completed` and `failed`, for example
    * `{ completed: "succeed" }`. @defaultValue `{}`
    */
@@ -557,6 +567,8 @@ export const defaultQuirks: Quirks = {
   taskPending: 'status',
   videoId: 'both',
   videoForeignId: false,
+  videoStatusRoute: 'path',
+  videoContentId: 'task',
   videoStatuses: {},
   videoNesting: 'top',
   videoProgress: 'integer',

@@ -27,7 +27,12 @@ export interface Gateway {
 
 /** Returns the route of a request, unless it has another vendor prefix than this gateway. */
 function matchRoute(request: Request, url: URL, { family, world }: Gateway): Route | undefined {
+  const isInBody = world.quirks.videoStatusRoute === 'body';
+  if (isInBody && request.method === 'POST' && url.pathname.endsWith('/videos/status')) {
+    return { operation: 'videos.retrieve', parameters: {} };
+  }
   const route = family.findRoute(request.method, url.pathname);
+  if (isInBody && route?.operation === 'videos.retrieve') return undefined;
   const prefix = route?.parameters['vendor_prefix'];
   return prefix === undefined || prefix === world.vendorPrefix ? route : undefined;
 }

@@ -113,6 +113,17 @@ function lengthFields(
   return { seconds: Number(seconds).toFixed(1) };
 }
 
+const generation = 'gen_';
+
+/** The id of the content of a task, if it is another one. */
+const generationId = (id: string): string => `${generation}${id}`;
+
+/** Returns the task whose content has an id. */
+export const taskOfContent = (id: string, { videoContentId }: Quirks): string => {
+  if (videoContentId === 'task') return id;
+  return id.startsWith(generation) ? id.slice(generation.length) : '';
+};
+
 /** Returns the fields that only responses after the submission have. */
 function laterFields(call: Call, video: EmulatorVideo, quirks: Quirks): JsonObject {
   const isCompleted = video.state === 'completed';
@@ -127,6 +138,9 @@ function laterFields(call: Call, video: EmulatorVideo, quirks: Quirks): JsonObje
     ...urlFields(call, video, quirks),
     ...failureFields(video, quirks),
     ...(isCompleted ? fieldsBeside(quirks) : {}),
+    ...(isCompleted && quirks.videoContentId === 'generation'
+      ? { generations: [{ id: generationId(video.id), job_id: video.id }] }
+      : {}),
     ...(Object.keys(usage).length > 0 && isCompleted ? { usage } : {}),
   };
   if (quirks.videoKeys === 'present') return fields;

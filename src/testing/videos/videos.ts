@@ -15,7 +15,7 @@ import type { Fields } from '../server/fields.ts';
 import { jsonType, record } from '../control/json.ts';
 import { checkWords } from '../routes/prompts.ts';
 import { recordWords, vendorBody } from './vendor-bodies.ts';
-import { videoBody } from './bodies.ts';
+import { taskOfContent, videoBody } from './bodies.ts';
 import type { EmulatorVideo, VideoOrder } from './tasks.ts';
 import { findChannel, quirksFor, type VideoChannel } from './vendors.ts';
 
@@ -133,9 +133,10 @@ export const remixVideo: Handler = (call) => {
   return submitted(call, { model, prompt, seconds, size, references: [], remixedFrom }, seconds);
 };
 
-/** `GET /v1/videos/{task_id}`. */
+/** `GET /v1/videos/{task_id}`, or `POST` with the id in the body. */
 export const retrieveVideo: Handler = (call) => {
-  const id = (call.parameters['task_id'] ?? '').replace(/^operations\//, '');
+  const named = call.parameters['task_id'] ?? readFields(call).string('task_id') ?? '';
+  const id = named.replace(/^operations\//, '');
   const video = found(call.world.tasks.poll(id));
   const isPending = video.state !== 'completed' && video.state !== 'failed';
   const accepted = isPending ? pendingResponse(call.world.quirks) : undefined;
@@ -164,7 +165,7 @@ function readRange(header: string | null, size: number): Range | undefined {
 export const downloadVideo: Handler = async (call) => {
   const { quirks, tasks } = call.world;
   if (!tasks.mayDownload()) return new Response(null, { status: 429 });
-  const video = tasks.get(call.parameters['task_id'] ?? '');
+  const video = tasks.get(taskOfContent(call.parameters['task_id'] ?? '', quirks));
   if (video === undefined) throw contentRefusal(404, 'Task not found');
   if (video.state !== 'completed') {
     const status = recordWords[video.state];
