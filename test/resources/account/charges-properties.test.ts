@@ -243,6 +243,8 @@ class Run {
       this.#jobs.push(...jobs);
       const { error } = await settle(Promise.all(jobs.map((job) => this.#make(job, original))));
       if (error !== undefined) throw error;
+      // With a ledger, a submission goes on after its call was stopped.
+      await settle(this.#client.settled());
       await this.#checkBudget(jobs);
     }
   }
