@@ -96,6 +96,8 @@ interface SharedFacts {
   address?: Pick<BaseURL, 'root' | 'api'> | undefined;
   /** The models that make images or videos, by the price list. */
   mediaModels?: ReadonlySet<string>;
+  /** A host that has none of the account routes, the finding about the first of them, and when it was read. */
+  foreign?: { readonly root: string; readonly finding: string; readonly at: number };
 }
 
 /** The options of a call, with all defaults. */
@@ -204,13 +206,16 @@ function resolveCredential(options: GatewayOptions, log: Log): Credential {
   return { ...createCredential(null), authorize };
 }
 
+const readKind = (gateway: GatewayOptions['gateway']): unknown =>
+  gateway ?? readPlain('GATEWAY_PROFILE') ?? 'auto';
+
 /** Returns a function that resolves the base URL, and retries while it is missing. */
 function createBaseFinder(
   { baseURL, gateway }: GatewayOptions,
   readGateway: GatewayReader,
 ): () => BaseURL | undefined {
   let base: BaseURL | undefined;
-  const findGateway = readGateway(gateway ?? readPlain('GATEWAY_PROFILE') ?? 'auto');
+  const findGateway = readGateway(readKind(gateway));
   const find = (): BaseURL | undefined => {
     if (base !== undefined) return base;
     const url = baseURL || readPlain('GATEWAY_BASE_URL');
@@ -297,6 +302,8 @@ export function resolveSettings(input: GatewayOptions, readGateway: GatewayReade
   const shared: SharedFacts = {};
   return {
     findBase: createBaseFinder(options, readGateway),
+    /** `true` if the kind of gateway is not named. */
+    isAuto: () => readKind(options.gateway) === 'auto',
     readGateway,
     credential: resolveCredential(options, log),
     account: {

@@ -1,8 +1,10 @@
 // Profiles describe which parts of an account a gateway exposes.
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Account, createGateway } from '../../src/core.ts';
 import {
   type AccountRules,
+  type Gateway,
+  type GatewayOptions,
   type GatewayProfile,
   InvalidInputError,
   UnsupportedByGatewayError,
@@ -127,5 +129,76 @@ describe('the account of a profile', () => {
 
     expect((await client.account.prices()).models.length).toBeGreaterThan(0);
     expect((await client.account.charges()).data).toEqual([]);
+  });
+});
+
+const reads = (client: Gateway) => [
+  () => client.account.balance(),
+  () => client.account.charges(),
+  () => client.account.prices(),
+  () => client.account.estimate({ model: 'm-chat' }),
+  () => client.account.settle('20260101000000abc'),
+];
+
+describe('a host that is no new-api', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  const missing: readonly (readonly [string, () => Response])[] = [
+    ['a 404 of Kong', json({ message: 'no Route matched with those values' }, 404)],
+    ['a 404 of OpenAI', json({ error: { message: 'Unknown request URL', code: null } }, 404)],
+    ['a 404 page', () => new Response('<html>Not found', { status: 404 })],
+    ['a page', () => new Response('<!doctype html><title>Home', { status: 200 })],
+    ['a 405', json({ detail: 'Method Not Allowed' }, 405)],
+    ['a 501', () => new Response(null, { status: 501 })],
+  ];
+  test.each(missing)('is asked with the key once for its account: %s', async (_, answer) => {
+    const { client, requests } = scripted([answer]);
+
+    const errors: unknown[] = [];
+    for (const read of reads(client)) errors.push(await failureOf(read()).catch(() => undefined));
+    errors.push(await failureOf(client.withOptions({ timeout: 9_000 }).account.balance()));
+
+    expect(requests).toHaveLength(1);
+    const unsupported = errors.filter((error) => UnsupportedByGatewayError.isInstance(error));
+    expect(unsupported.length).toBeGreaterThanOrEqual(5);
+    expect(String(errors.at(-1))).toContain('GET /api/usage/token/ has shown that the host is no');
+  });
+
+  test('is asked again after ten minutes, as it may have been starting', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const { client, requests } = scripted([json({}, 404)]);
+    await failureOf(client.account.balance());
+
+    vi.setSystemTime(Date.now() + 600_000);
+    await failureOf(client.account.balance());
+
+    expect(requests).toHaveLength(2);
+  });
+
+  test.each<[string, GatewayOptions, () => Response]>([
+    ['named new-api', { gateway: 'new-api' }, json({}, 404)],
+    [
+      'that answers as one',
+      {},
+      json({ error: { message: 'Invalid URL (GET /api/usage/token/)', type: 'x' } }, 404),
+    ],
+    [
+      'whose headers are those of one',
+      {},
+      () => new Response('<html>', { status: 404, headers: { 'x-oneapi-request-id': '2026' } }),
+    ],
+  ])('is another one than a host %s, which is asked all', async (_, options, answer) => {
+    const { client, requests } = scripted([answer], options);
+
+    await failureOf(client.account.balance());
+
+    expect(requests.map(({ url }) => new URL(url).pathname)).toEqual([
+      '/api/usage/token/',
+      '/v1/dashboard/billing/subscription',
+      '/v1/dashboard/billing/usage',
+      // A 404 of a route with /v1 is asked for once without it.
+      '/dashboard/billing/subscription',
+      '/dashboard/billing/usage',
+    ]);
   });
 });

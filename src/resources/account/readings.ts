@@ -7,6 +7,7 @@ import {
   UnsupportedByGatewayError,
 } from '../../errors/api-errors.ts';
 import { newApiAccount } from '../../gateways/new-api.ts';
+import { isRelayed } from '../../gateways/signs.ts';
 import type { AccountRules } from '../../options/gateway-profile.ts';
 import { untilAborted } from '../../http/abort.ts';
 import type { WithResponse } from '../../calls/promise.ts';
@@ -92,6 +93,13 @@ export class Shared<T> {
   }
 }
 
+/** How long a host counts as one without account routes, in milliseconds. It may have been starting. */
+const foreignFor = 600_000;
+
+/** Returns whether a gateway of the new-api family sent an error. */
+const isOfFamily = ({ headers, message }: APIError): boolean =>
+  isRelayed(headers) || /invalid url \(/i.test(message);
+
 /** The latest time that a `Date` can hold. */
 const latestTime = 8.64e15;
 
@@ -133,6 +141,9 @@ export class AccountRoutes {
     signal?: AbortSignal,
   ): Promise<WithResponse<unknown> & { readonly data: JsonObject }> {
     const begun = Date.now();
+    const { foreign } = this.caller.client.shared;
+    const isForeign = foreign?.root === this.caller.baseURL && begun - foreign.at < foreignFor;
+    if (this.#isGuess && isForeign) throw unsupported(path, what, foreign.finding);
     try {
       // A rate limit lasts for minutes, so only failures other than 4xx are retried.
       const answer = await this.#request(path, { maxRetries: 0, signal }).catch(
@@ -149,6 +160,7 @@ export class AccountRoutes {
     } catch (error) {
       if (this.#isMissing(error)) {
         const finding = error.status === 200 ? 'a page was returned' : `status ${error.status}`;
+        if (this.#isGuess && !isOfFamily(error)) this.#rememberForeign(path, finding);
         throw unsupported(path, what, finding, error);
       }
       throw isCounted && RateLimitError.isInstance(error) ? this.#limited(error) : error;
@@ -177,6 +189,18 @@ export class AccountRoutes {
     const isPage = UnexpectedResponseError.isInstance(error) && /^\s*</.test(error.body ?? '');
     const isAbsent = isPage || [404, 405, 501].includes(error.status ?? 0);
     return isAbsent || this.rules.isUnsupported?.(error) === true;
+  }
+
+  /** `true` if the kind of gateway is unknown, so that the routes are those of new-api only by default. */
+  get #isGuess(): boolean {
+    return this.caller.client.isAuto() && this.rules === newApiAccount;
+  }
+
+  /** Other routes are not asked then, because each would get the key. */
+  #rememberForeign(path: string, finding: string): void {
+    const words = `not asked, because GET ${path} has shown that the host is no such gateway: ${finding}`;
+    const facts = { root: this.caller.baseURL, finding: words, at: Date.now() };
+    this.caller.client.shared.foreign = facts;
   }
 
   #request(path: string, options: RequestOptions) {

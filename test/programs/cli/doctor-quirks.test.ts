@@ -360,11 +360,11 @@ const table: Table = {
     ['Resp.video_id', { ...video, says: /^pass .*id in Resp\.video_id/ }],
     ['Response.JobId', { ...video, says: /^pass .*id in Response\.JobId/ }],
   ],
+  videoForeignId: [[true, { ...video, says: /another id in "task_id"/ }]],
   videoStatusRoute: [['body', { ...video, says: /^fail 404 .*Invalid URL/ }]],
   videoContentId: [
     ['generation', { ...content, says: /content route answers 404; the URL in the task/ }],
   ],
-  videoForeignId: [[true, { ...video, says: /another id in "task_id"/ }]],
   videoStatuses: [[{ completed: 'succeed' }, { ...video, says: /status words "succeed"/ }]],
   videoNesting: [['data', { ...video, says: /status in "data"/ }]],
   videoProgress: [
