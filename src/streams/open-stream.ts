@@ -131,7 +131,7 @@ async function openStream<Item, Other>(
     }
   }
   request.scope.clearLimits();
-  const holding = { ...context, holds: request.holdsStream() };
+  const holding = request.holdsStream() ? { ...context, holds: true } : context;
   const reading = readStream(answer.response.body ?? [], holding, protocol, events);
   await reading.begun?.catch(noteFailure(request));
   return { value: toStream(reading), stays: true };
@@ -265,8 +265,16 @@ function toStreamContext(request: GatewayRequest, answer: Answer): StreamContext
   const { requestId } = answer;
   const { status, headers } = answer.response;
   const evidence = { phase: 'body', status, requestId } as const;
+  // Named one by one, because a copy of all settings would be most of a stream that waits.
   return {
-    ...settings,
+    firstByteTimeout: settings.firstByteTimeout,
+    idleTimeout: settings.idleTimeout,
+    chunkTimeout: settings.chunkTimeout,
+    totalTimeout: settings.totalTimeout,
+    onTruncated: settings.onTruncated,
+    maxEventBytes: settings.maxEventBytes,
+    maxResponseBytes: settings.maxResponseBytes,
+    partial: settings.partial,
     ...request.check,
     controller: scope.controller,
     signal: scope.signal,

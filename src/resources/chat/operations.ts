@@ -1,7 +1,6 @@
 import { isObject, listObjects, omit } from '../../answers/objects.ts';
 import type { OutputRules } from '../../calls/operation.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
-import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { checkList, checkModel } from '../../options/check.ts';
 import { checkParams } from '../../options/parameters.ts';
@@ -13,7 +12,7 @@ import { withJSON } from '../../structured/calls.ts';
 import { deliverWithChoices } from './delivery.ts';
 import { readParts } from './normalize.ts';
 import type { ChatCompletionCreateParamsBase } from './params.ts';
-import { chatProtocolFor, completionAnswer, countChoices } from './protocol.ts';
+import { chatProtocolFor, completionFormat, countChoices } from './protocol.ts';
 import type { ChatCompletion, ChatCompletionChunk } from './types.ts';
 
 /** Removes the fields that this package adds to messages of a model. */
@@ -72,7 +71,7 @@ export function createCompletion(
   output?: OutputRules<ChatCompletionCreateParamsBase>,
 ): GatewayPromise<ChatCompletion> {
   const format = (own: ChatCompletionCreateParamsBase) =>
-    jsonAnswer(completionAnswer(countChoices(own, options)));
+    completionFormat(countChoices(own, options));
   const parts = { kind: 'json', write: writeCompletion, format, output } as const;
   return transport.operate('chat.completions.create', params, parts, options);
 }

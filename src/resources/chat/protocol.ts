@@ -1,5 +1,7 @@
 import { hasValue, isObject, listObjects, numberFrom, toFields } from '../../answers/objects.ts';
 import { readValue } from '../../answers/reader.ts';
+import type { AnswerFormat } from '../../calls/request.ts';
+import { jsonAnswer } from '../../calls/response.ts';
 import { collectAs } from '../../streams/open-stream.ts';
 import type { StreamProtocol } from '../../streams/protocol.ts';
 import type { JsonObject } from '../../types.ts';
@@ -15,7 +17,7 @@ import {
   isCompletion,
   oneCompletionSchema,
 } from './schema.ts';
-import type { ChatCompletionChunk } from './types.ts';
+import type { ChatCompletion, ChatCompletionChunk } from './types.ts';
 
 /** Returns the number of choices that a request asks for. */
 export function countChoices(
@@ -26,16 +28,34 @@ export function countChoices(
   return Math.max(numberFrom(peek(params, 'n')) ?? 1, extra ?? 1);
 }
 
+/** The protocols and formats for one choice, which nearly all calls ask for. */
+const single: { protocol?: ChatProtocol; answer?: CompletionAnswer; format?: CompletionFormat } =
+  {};
+
+type ChatProtocol = StreamProtocol<ChatCompletionChunk>;
+type CompletionAnswer = ReturnType<typeof createAnswer>;
+type CompletionFormat = AnswerFormat<ChatCompletion, 'json'>;
+
 /**
- * Returns the format of a completion that is not streamed, but may arrive as a stream anyway.
+ * Returns how to read a completion that is not streamed, but may arrive as a stream anyway.
  *
  * @param choices - Number of requested choices.
  */
-export function completionAnswer(choices: number) {
+export function completionAnswer(choices: number): CompletionAnswer {
+  return choices > 1 ? createAnswer(choices) : (single.answer ??= createAnswer(1));
+}
+
+function createAnswer(choices: number) {
   return {
     schema: choices > 1 ? chatCompletionSchema : oneCompletionSchema,
     fromEvents: collectAs(chatProtocolFor(choices)),
   };
+}
+
+/** Returns the format of a completion that is not changed. */
+export function completionFormat(choices: number): CompletionFormat {
+  if (choices > 1) return jsonAnswer(completionAnswer(choices));
+  return (single.format ??= jsonAnswer(completionAnswer(1)));
 }
 
 /**
@@ -43,7 +63,11 @@ export function completionAnswer(choices: number) {
  *
  * @param choices - Number of requested choices.
  */
-export function chatProtocolFor(choices: number): StreamProtocol<ChatCompletionChunk> {
+export function chatProtocolFor(choices: number): ChatProtocol {
+  return choices > 1 ? createProtocol(choices) : (single.protocol ??= createProtocol(1));
+}
+
+function createProtocol(choices: number): ChatProtocol {
   return {
     read: (value, check) => readValue(value, chatChunkSchema, check),
     follow: (keeps) => new ChatAccumulator(choices, keeps),
