@@ -5,9 +5,9 @@ import {
   openaiEvents,
   streamAnswer,
 } from './lib/answers.ts';
+import { childPart, timeRuns } from './lib/child.ts';
 import * as shared from './lib/clients.ts';
 import type { Column } from './lib/packages.ts';
-import { turnsPart } from './lib/turns.ts';
 
 const { body, textLength, prompt } = shared;
 
@@ -99,42 +99,42 @@ const clients: Readonly<Partial<Record<Column, StreamingClient>>> = {
 /** Enough that the call around the stream weighs little. */
 const count = 4_000;
 
+/** The length of the first stream of a process. */
+const first = 1_000;
+
 /** Bytes per network chunk: one event, a packet, and a full buffer with many events. */
 const sizes = { '170': '170 B', '1400': '1.4 kB', '65536': '64 KiB' } as const;
 
-export const chunksPart = turnsPart({
+const label = 'A streamed chunk, CPU';
+
+/** Each launch reads streams of each size, after as many as compile the code. */
+export const chunksPart = childPart({
   name: 'chunks',
   file: import.meta.filename,
   clients,
-  rows: Object.fromEntries(
-    Object.entries(sizes).map(([size, words]) => [
-      size,
-      { id: `chunks.${size}`, label: `A streamed chunk, CPU (reads of ${words})`, unit: 'µs' },
-    ]),
-  ),
-  async connect({ connect, events }) {
-    const text = events(count);
-    let answer = streamAnswer(text, 1_024);
+  rounds: 5,
+  rows: {
+    ...Object.fromEntries(
+      Object.entries(sizes).map(([size, words]) => [
+        size,
+        { id: `chunks.${size}`, label: `${label} (reads of ${words})`, unit: 'µs' as const },
+      ]),
+    ),
+    cold: { id: 'chunks.cold', label: `${label} – the first 1,000 of a process`, unit: 'µs' },
+  },
+  async run({ connect, events }) {
+    let answer = streamAnswer(events(first), 1_400);
     answerFromMemory(() => answer());
     const read = await connect();
-    let length: number | undefined;
-    const work = async (): Promise<void> => {
-      const own = await read();
-      length ??= own;
-      if (own !== length || own < count) throw new Error('Not the whole stream was read.');
-    };
-    return Object.fromEntries(
-      Object.keys(sizes).map((size) => {
-        const own = streamAnswer(text, Number(size));
-        return [
-          size,
-          () => {
-            answer = own;
-            // Warmed up as a server is: what is compiled along the way would weigh more than the difference.
-            return { work, warmup: 12, runs: 4, scale: 1_000 / count };
-          },
-        ];
-      }),
-    );
+    const cold = (await timeRuns(read, 1)) / first;
+    const figures: Record<string, number> = { cold };
+    for (const size of Object.keys(sizes)) {
+      answer = streamAnswer(events(count), Number(size));
+      const length = await read();
+      if (length < count || length !== (await read())) throw new Error('A stream was not read.');
+      await timeRuns(read, 8);
+      figures[size] = (await timeRuns(read, 4)) / count;
+    }
+    return figures;
   },
 });

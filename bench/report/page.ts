@@ -1,5 +1,5 @@
 import type { Verdict } from '../judge.ts';
-import type { Metric } from '../lib/metric.ts';
+import type { Metric, Unit } from '../lib/metric.ts';
 import type { Environment } from '../lib/results.ts';
 import type { Column } from '../lib/packages.ts';
 import { figure, gateValue, limit } from './format.ts';
@@ -11,6 +11,13 @@ const end = '<!-- figures:end -->';
 /** Columns of the table; the picture has the others. */
 const shown: readonly Column[] = ['model-gateway', 'floor', 'openai', 'groq-sdk', 'ai'];
 
+/** The least and the most of our figures, if they vary. */
+function range(rounds: Metric['rounds'], unit: Unit): string {
+  const own = rounds?.flatMap((round) => round['model-gateway'] ?? []) ?? [];
+  const [least, most] = [Math.min(...own), Math.max(...own)].map((value) => figure(value, unit));
+  return own.length === 0 || least === most ? '' : ` (${least} to ${most})`;
+}
+
 /** The figures in Markdown, for docs/bench.md. */
 export function figuresText(
   metrics: readonly Metric[],
@@ -18,11 +25,12 @@ export function figuresText(
   environment: Environment,
 ): string {
   const labels = createLabels(metrics);
-  const rows = metrics.map(({ id, unit, values }) => [
+  const rows = metrics.map(({ id, unit, values, rounds }) => [
     labels.get(id) ?? id,
     ...shown.map((column) => {
       const value = values[column];
-      return value === undefined ? '–' : figure(value, unit);
+      if (value === undefined) return '–';
+      return figure(value, unit) + (column === 'model-gateway' ? range(rounds, unit) : '');
     }),
     verdicts
       .filter(({ gate }) => gate.metric === id)
