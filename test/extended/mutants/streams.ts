@@ -127,6 +127,6 @@ export const streamMutants: MutantsByFile = {
       is: "beginning === '' || (/^(json|markup)$/.test(format) && !isSVG)",
       becomes: "beginning === ''",
     },
-    { is: 'holds: request.holdsStream()', becomes: 'holds: false' },
+    { is: 'request.holdsStream() ?', becomes: 'false ?' },
   ],
 };
