@@ -20,7 +20,7 @@ const toPath = (file: string): string =>
   existsSync(join(root, 'test', file)) ? join('test', file) : file;
 
 describe('the table of promises', () => {
-  test('has each guide, the README, and what is promised of versions and security', () => {
+  test('the table of promises has each guide, the README, and what is promised of versions and security', () => {
     const pages = globSync('docs/guides/*.md', { cwd: root }).map((path) => basename(path, '.md'));
     const named = new Set(rows.map(({ page }) => /^\[([^\]]+)\]/.exec(page)?.[1] ?? page));
 

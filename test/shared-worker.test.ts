@@ -33,7 +33,7 @@ describe('work that a test leaves', () => {
     left.hasEnded = began.then(() => new Promise((resolve) => setTimeout(resolve, 1)));
   });
 
-  test('sets its timers in real time, whatever time of the next test is fake', async () => {
+  test('work that a test leaves sets its timers in real time, whatever time of the next test is fake', async () => {
     vi.useFakeTimers();
     left.go?.();
     await left.hasEnded;

@@ -150,7 +150,7 @@ export function testTasks(subject: TaskSubject): void {
     fakeWaitingTime();
 
     describe('a submission with a wait', () => {
-      test('submits once, polls after the first pause, and returns the result', async () => {
+      test('a submission with a wait submits once, polls after the first pause, and returns the result', async () => {
         const { client, times, count } = gateway(inTurn(running, running, completed));
 
         const result = await resolved(subject.submit(client, {}));
@@ -160,7 +160,7 @@ export function testTasks(subject: TaskSubject): void {
         expect(times).toEqual([first, 2.25 * first, 2.25 * first + Math.round(1.25 ** 2 * first)]);
       });
 
-      test('passes the handle to onSubmitted, and awaits it before the first poll', async () => {
+      test('a submission passes the handle to onSubmitted, and awaits it before the first poll', async () => {
         const { client, count } = gateway(inTurn(completed));
         const saved: unknown[] = [];
         const onSubmitted = async (handle: TaskRef): Promise<void> => {
@@ -223,7 +223,7 @@ export function testTasks(subject: TaskSubject): void {
         expect(requests).toHaveLength(1);
       });
 
-      test('sends headers and query with every request', async () => {
+      test('a submission with a wait sends headers and query with every request', async () => {
         const { client, requests } = gateway(inTurn(running, completed));
         const options = { headers: { 'x-tenant': '7' }, query: { region: 'eu' } };
 
@@ -233,7 +233,7 @@ export function testTasks(subject: TaskSubject): void {
         expect(requests.map(({ headers }) => headers.get('x-tenant'))).toEqual(Array(3).fill('7'));
       });
 
-      test('ends at its time limit with the handle, and never submits again', async () => {
+      test('a submission with a wait ends at its time limit with the handle, and never submits again', async () => {
         const { client, count } = gateway(inTurn(running));
 
         const error = await rejected(subject.submitWithin(client, 30_000, {}));
@@ -433,7 +433,7 @@ export function testTasks(subject: TaskSubject): void {
     });
 
     describe('a wait for an existing task', () => {
-      test('polls immediately, and only reads', async () => {
+      test('a wait for an existing task polls immediately, and only reads', async () => {
         const { client, times, count } = gateway(inTurn(completed));
 
         await resolved(wait(client), 1);
@@ -442,7 +442,7 @@ export function testTasks(subject: TaskSubject): void {
         expect(count().posts).toBe(0);
       });
 
-      test('continues in another process, from a stored handle', async () => {
+      test('a wait for an existing task continues in another process, from a stored handle', async () => {
         const { client, count } = gateway(inTurn(running));
         const error = await rejected(subject.submitWithin(client, 1_000, {}));
         const stored = JSON.stringify(Reflect.get(Object(error), 'ref'));
@@ -456,7 +456,7 @@ export function testTasks(subject: TaskSubject): void {
         expect(count().posts).toBe(1);
       });
 
-      test('refuses a handle of another gateway, and takes one that names this one', async () => {
+      test('a wait for an existing task refuses a handle of another gateway, and takes one that names this one', async () => {
         const { client, count } = gateway(inTurn(completed));
         const moved = { ...subject.createRef(), baseURL: 'https://before.test' };
 
@@ -471,7 +471,7 @@ export function testTasks(subject: TaskSubject): void {
         expect(count().polls).toBe(1);
       });
 
-      test('polls at the interval', async () => {
+      test('a wait for an existing task polls at the interval', async () => {
         const { client, times } = gateway(inTurn(running, running, completed));
 
         await resolved(wait(client, { interval: 700 }));
@@ -479,7 +479,7 @@ export function testTasks(subject: TaskSubject): void {
         expect(times).toEqual([0, 700, 1_400]);
       });
 
-      test('reports only changes', async () => {
+      test('a wait for an existing task reports only changes', async () => {
         const { client } = gateway(
           inTurn(
             { ...running, status: 'pending', progress: 0 },
@@ -548,7 +548,7 @@ export function testTasks(subject: TaskSubject): void {
 
     describe('an unknown status', () => {
       test.each(['unknown', 'UNKNOWN', '', ' ', 'baking', 'null', '待机中'])(
-        'continues at status %j, and the timeout names it',
+        'a wait continues at status %j, and the timeout names it',
         async (word) => {
           const { client, count } = gateway(inTurn({ id, status: word }));
           const onUpdate = vi.fn();
@@ -564,7 +564,7 @@ export function testTasks(subject: TaskSubject): void {
       );
 
       test.each([[['baking', 'ok?']], [[0, 1, 2, 3, 2]]])(
-        'continues at %j until there is a result',
+        'a wait continues at %j until there is a result',
         async (states) => {
           const { client, count } = gateway(({ index }) => {
             const status = states[index];
@@ -590,7 +590,7 @@ export function testTasks(subject: TaskSubject): void {
     });
 
     describe('a failed task', () => {
-      test('rejects with its reason, code and response, at once if that names a review', async () => {
+      test('a failed task rejects with its reason, code and response, at once if that names a review', async () => {
         const body = failedWith('Rejected by the safety review.', 'review');
         const { client, count } = gateway(inTurn(body));
 
@@ -653,7 +653,7 @@ export function testTasks(subject: TaskSubject): void {
         ['fails in a way that passes', () => page(502)],
         ['does not find the task any more', () => new Response('', { status: 404 })],
         ['is refused', () => new Response('', { status: 403 })],
-      ])('counts if every later poll %s, with the first reason', async (_, later) => {
+      ])('a failed task counts if every later poll %s, with the first reason', async (_, later) => {
         const body = failedWith('upstream returned error', '7');
         const { client } = gateway(inTurn(body, later()));
 
@@ -667,7 +667,7 @@ export function testTasks(subject: TaskSubject): void {
         });
       });
 
-      test('counts if the time limit precedes the confirmation', async () => {
+      test('a failed task counts if the time limit precedes the confirmation', async () => {
         const { client, count } = gateway(inTurn(running, failed));
 
         const error = await rejected(wait(client, { timeout: first }));
@@ -784,7 +784,7 @@ export function testTasks(subject: TaskSubject): void {
       test.each([
         ['the future', day],
         ['the past', -day],
-      ])('applies to a handle with a time in %s', async (_, offset) => {
+      ])('the time limit applies to a handle with a time in %s', async (_, offset) => {
         const { client } = gateway(inTurn(running));
         const handle = subject.createRef();
         const createdAt = Math.max(0, handle.createdAt + offset);
@@ -935,15 +935,18 @@ export function testTasks(subject: TaskSubject): void {
         ['task_not_exist', () => refusal(400, 'task_not_exist')],
         ['Task not found', () => refusal(400, '', 'Task not found')],
         ['task does not exist', () => refusal(400, '', 'task does not exist')],
-      ])('continues the wait until it is found: %s', async (_, missing) => {
-        const { client, count } = gateway(({ elapsed }) =>
-          elapsed < 20_000 ? missing() : completed,
-        );
+      ])(
+        'a wait continues until a task that does not exist yet is found: %s',
+        async (_, missing) => {
+          const { client, count } = gateway(({ elapsed }) =>
+            elapsed < 20_000 ? missing() : completed,
+          );
 
-        await resolved(subject.submit(client, {}));
+          await resolved(subject.submit(client, {}));
 
-        expect(count().posts).toBe(1);
-      });
+          expect(count().posts).toBe(1);
+        },
+      );
 
       test('a 400 with another message ends the wait', async () => {
         const { client } = gateway(() => refusal(400, '', 'Bad request'));
@@ -951,7 +954,7 @@ export function testTasks(subject: TaskSubject): void {
         expect(await rejected(wait(client))).toMatchObject({ cause: { status: 400 }, polls: 1 });
       });
 
-      test('ends the wait after the grace period', async () => {
+      test('a wait ends after the grace period of a task that does not exist yet', async () => {
         const { client } = gateway(() => refusal(400, 'task_not_exist'));
 
         const error = await rejected(wait(client, {}, subject.createRef()));
@@ -996,7 +999,7 @@ export function testTasks(subject: TaskSubject): void {
     });
 
     describe('an abort of a wait', () => {
-      test('ends it immediately during a pause', async () => {
+      test('an abort ends a wait immediately during a pause', async () => {
         const { client, count } = gateway(inTurn(running));
         const controller = new AbortController();
         const reason = new Error('the user left');
@@ -1014,7 +1017,7 @@ export function testTasks(subject: TaskSubject): void {
         expect(count()).toEqual({ posts: 0, polls: 1 });
       });
 
-      test('ends it immediately during a poll, even if fetch ignores the signal', async () => {
+      test('an abort ends a wait immediately during a poll, even if fetch ignores the signal', async () => {
         const { client, count } = gateway(never);
         const controller = new AbortController();
         const waiting = failureOf(wait(client, { signal: controller.signal }));
@@ -1028,7 +1031,7 @@ export function testTasks(subject: TaskSubject): void {
         vi.clearAllTimers();
       });
 
-      test('ends it immediately in onUpdate', async () => {
+      test('an abort ends a wait immediately in onUpdate', async () => {
         const { client } = gateway(inTurn(running));
         const controller = new AbortController();
         const waiting = failureOf(wait(client, { signal: controller.signal, onUpdate: never }));
@@ -1048,7 +1051,7 @@ export function testTasks(subject: TaskSubject): void {
         expect(count().polls).toBe(0);
       });
 
-      test('adds one listener for any number of polls, and removes it', async () => {
+      test('a wait adds one listener for any number of polls, and removes it', async () => {
         const { client, count } = gateway(({ index }) => (index < 200 ? running : completed));
         const { signal } = new AbortController();
         const added = vi.spyOn(signal, 'addEventListener');
@@ -1088,7 +1091,7 @@ export function testTasks(subject: TaskSubject): void {
     describe('one step', () => {
       const state = { v: 1, since: 1_000, polls: 3, errors: 0, missing: 0, interval: 5_000 };
 
-      test('makes exactly one poll, and reports it', async () => {
+      test('one step makes exactly one poll, and reports it', async () => {
         const { client, count } = gateway(inTurn(running));
 
         const step = await subject.step(client, id);
@@ -1102,7 +1105,7 @@ export function testTasks(subject: TaskSubject): void {
         expect(count()).toEqual({ posts: 0, polls: 1 });
       });
 
-      test('continues across processes until the task is completed', async () => {
+      test('one step continues across processes until the task is completed', async () => {
         let job = JSON.stringify({ ref: subject.createRef() });
         const pauses: number[] = [];
         for (;;) {
@@ -1121,7 +1124,7 @@ export function testTasks(subject: TaskSubject): void {
         expect(pauses).toEqual([first, 1.25 * first, Math.round(1.25 ** 2 * first)]);
       });
 
-      test('returns the error of a failed task', async () => {
+      test('one step returns the error of a failed task', async () => {
         const { client } = gateway(inTurn(failedWith('No GPU was free.')));
 
         const { state: before } = await subject.step(client, id);
@@ -1172,7 +1175,7 @@ export function testTasks(subject: TaskSubject): void {
         expect((await subject.step(client, id)).next).toHaveProperty(resultField);
       });
 
-      test('reports changes to onUpdate, which rejects the step if it throws', async () => {
+      test('one step reports changes to onUpdate, which rejects the step if it throws', async () => {
         const { client } = gateway(inTurn(running));
         const onUpdate = vi.fn();
 
@@ -1246,7 +1249,7 @@ export function testTasks(subject: TaskSubject): void {
         ['state.unchangedSince', { ...state, unchangedSince: '0' }],
         ['state.unchangedPolls', { ...state, unchangedPolls: -1 }],
         ['state.vendorPolledAt', { ...state, vendorPolledAt: true }],
-      ])('names %s in %j', async (field, stored) => {
+      ])('one step names %s in %j', async (field, stored) => {
         const { client, count } = gateway(inTurn(completed));
 
         const error = await rejected(subject.step(client, id, untyped<TaskWaitState>(stored)));
@@ -1309,7 +1312,7 @@ export function testTasks(subject: TaskSubject): void {
         expect(count().posts).toBe(1);
       });
 
-      test('survives an outage after the task is known', async () => {
+      test('a wait survives an outage of the ledger after the task is known', async () => {
         const { client, count } = gateway(({ elapsed }) =>
           elapsed < minute ? page(502) : completed,
         );
@@ -1362,7 +1365,7 @@ export function testTasks(subject: TaskSubject): void {
         expect(count().posts).toBe(1);
       });
 
-      test('needs a call id', async () => {
+      test('a ledger needs a call id', async () => {
         const { client, count } = gateway(inTurn(completed));
 
         const error = await rejected(subject.submit(client, { ledger: memoryLedger() }));

@@ -140,7 +140,7 @@ describe.each(kinds)('workers with a ledger of %s', (kind) => {
   describe('a worker suspended longer than its lease while it submits', () => {
     const params = { ...order, prompt: 'job', seconds: 1, size: '64x64' } as const;
 
-    test('keeps its claim, and its late response counts', async () => {
+    test('a suspended worker keeps its claim, and its late response counts', async () => {
       const { emulator, ledger, worker, made, videos } = await asleep(kind);
 
       const error = await failureOf(videos.create(params, { ledger, callId: 'job' }));

@@ -202,7 +202,7 @@ describe('a lease', () => {
     expect(renewals).toHaveLength(count);
   });
 
-  test('ends without renewals, by the clock of the database', async () => {
+  test('a lease ends without renewals, by the clock of the database', async () => {
     const table = await migrated();
     const deaf = poolWith((text, run) =>
       text.includes('SET lease_until') ? new Promise(() => {}) : run(),
@@ -350,7 +350,7 @@ describe('a table', () => {
     expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'claimed' });
   });
 
-  test('contains readable text', async () => {
+  test('a table contains readable text', async () => {
     const table = await migrated();
     const ledger = postgresLedger(pool, { table });
     await ledger.accept('job', ref, await claimIdOf(ledger.claim('job', 'hash')));

@@ -111,7 +111,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('keeps finished calls as long as configured, and all others forever', async () => {
+  test('a Redis keeps finished calls as long as configured, and all others forever', async () => {
     const prefix = newPrefix();
     const ledger = redisLedger(client, { prefix, keepFinished: 60_000 });
     const lives: number[] = [];
@@ -129,7 +129,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
     expect(lives[2]).toBeGreaterThan(50_000);
   });
 
-  test('ends the lease of a worker without renewals', async () => {
+  test('a Redis ends the lease of a worker without renewals', async () => {
     const prefix = newPrefix();
     // Only the script of the renewal has two values.
     const deaf: IORedisClient = {
@@ -150,7 +150,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
     expect(await seen.claim('job', 'hash')).toMatchObject({ status: 'submitting', isAlive: false });
   });
 
-  test('contains readable text', async () => {
+  test('a Redis contains readable text', async () => {
     const prefix = newPrefix();
     const ledger = redisLedger(client, { prefix });
     await ledger.accept('job', ref, await claimIdOf(ledger.claim('job', 'hash')));

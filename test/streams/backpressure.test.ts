@@ -58,7 +58,7 @@ describe('a slow reader of a fast server', () => {
       (stream: Stream<ChatCompletionChunk>) =>
         iterate(Stream.fromReadableStream(stream.toReadableStream())),
     ],
-  ])('applies backpressure: %s', async (_, begin) => {
+  ])('a slow reader of a fast server applies backpressure: %s', async (_, begin) => {
     const flood = await startFlood();
     const before = heldBytes();
     const reading = begin(await open(flood));

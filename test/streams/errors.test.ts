@@ -190,7 +190,7 @@ describe('an error inside a stream', () => {
     expect(textOf(result.items)).toBe('Hel');
   });
 
-  test('keeps the usage and text of its event', async () => {
+  test('an error inside a stream keeps the usage and text of its event', async () => {
     const error = { message: 'Too long' };
     for (const [event, content] of [
       [{ error, usage }, 'Hel'],
@@ -204,7 +204,7 @@ describe('an error inside a stream', () => {
     }
   });
 
-  test('keeps the usage of a generation', async () => {
+  test('an error inside a stream keeps the usage of a generation', async () => {
     const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 1, totalTokenCount: 4 };
     const text = encode({ error: { code: 503, message: 'Too long' }, usageMetadata });
     const stream = createStream(respond(text), watchedContext().context, generateProtocol);
@@ -245,7 +245,7 @@ describe('an error inside a stream', () => {
     expect(result.error).toMatchObject({ requestID: 'r-7' });
   });
 
-  test('causes no unhandled rejection if the stream is not read', async () => {
+  test('an error inside a stream causes no unhandled rejection if the stream is not read', async () => {
     const watched = watchedContext();
 
     openChat(encode({ error: 'no' }), watched);
@@ -300,7 +300,7 @@ describe('an error inside a stream', () => {
     expect(result.error).toBeInstanceOf(StreamError);
   });
 
-  test('closes the connection', async () => {
+  test('an error inside a stream closes the connection', async () => {
     const { response, send, isCancelled } = openResponse();
     const watched = watchedContext();
     send(encode({ error: 'no' }));

@@ -45,7 +45,7 @@ describe('a text that grows', () => {
       }),
     },
   ])(
-    'takes little more memory than its $name if its chunks are short',
+    'a growing text takes little more memory than its $name if its chunks are short',
     async ({ field, delta }) => {
       const count = 200_000;
       const read = async (chunks: number): Promise<Stream<ChatCompletionChunk>> => {

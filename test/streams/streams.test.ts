@@ -20,21 +20,24 @@ import {
 } from '../helpers/sse.ts';
 
 describe('a complete stream', () => {
-  test.each([1, 2, 7, 4096])('yields every chunk, in network chunks of %d bytes', async (size) => {
-    const watched = watchedContext();
+  test.each([1, 2, 7, 4096])(
+    'a complete stream yields every chunk, in network chunks of %d bytes',
+    async (size) => {
+      const watched = watchedContext();
 
-    const result = await readStream(openChat(respond(cutBytes(wholeAnswer, size)), watched));
+      const result = await readStream(openChat(respond(cutBytes(wholeAnswer, size)), watched));
 
-    expect(result.error).toBeUndefined();
-    expect(textOf(result.items)).toBe(wholeText);
-    expect(result.verdict).toBe('complete');
-    expect(result.usage).toEqual(usage);
-    expect(result.partial?.choices[0]?.message.content).toBe(wholeText);
-    expect(watched.releases).toBe(1);
-    expect(watched.warnings).toEqual([]);
-  });
+      expect(result.error).toBeUndefined();
+      expect(textOf(result.items)).toBe(wholeText);
+      expect(result.verdict).toBe('complete');
+      expect(result.usage).toEqual(usage);
+      expect(result.partial?.choices[0]?.message.content).toBe(wholeText);
+      expect(watched.releases).toBe(1);
+      expect(watched.warnings).toEqual([]);
+    },
+  );
 
-  test('ignores events after its terminator', async () => {
+  test('a complete stream ignores events after its terminator', async () => {
     const late = encode(chunk({ content: 'late' }), { error: { message: 'Late', code: 'busy' } });
 
     const result = await readStream(openChat(wholeAnswer + late));
@@ -79,7 +82,7 @@ describe('a complete stream', () => {
     expect(result).toMatchObject({ error: undefined, verdict: 'complete' });
   });
 
-  test('ends at its terminator, even if the connection stays open', async () => {
+  test('a complete stream ends at its terminator, even if the connection stays open', async () => {
     const { response, send, isCancelled } = openResponse();
     const watched = watchedContext();
     send(wholeAnswer);
@@ -99,7 +102,7 @@ describe('a complete stream', () => {
 describe('a truncated stream', () => {
   const started = encode(chunk({ role: 'assistant' }), chunk({ content: 'Hello' }));
 
-  test('yields the received chunks before it throws', async () => {
+  test('a truncated stream yields the received chunks before it throws', async () => {
     const result = await readStream(openChat(started));
 
     expect(textOf(result.items)).toBe('Hello');
@@ -108,7 +111,7 @@ describe('a truncated stream', () => {
     });
   });
 
-  test('throws with the cause if the connection breaks', async () => {
+  test('a truncated stream throws with the cause if the connection breaks', async () => {
     const failure = new TypeError('terminated');
 
     const result = await readStream(openChat(respond(cutBytes(started, 4096), failure)));
@@ -118,7 +121,7 @@ describe('a truncated stream', () => {
     expect(textOf(result.items)).toBe('Hello');
   });
 
-  test('throws errors of this package unchanged', async () => {
+  test('a truncated stream throws errors of this package unchanged', async () => {
     const failure = new GatewayError('Too slow.', { outcome: 'unknown' });
 
     const result = await readStream(openChat(respond(cutBytes(started, 4096), failure)));
@@ -126,7 +129,7 @@ describe('a truncated stream', () => {
     expect(result.error).toBe(failure);
   });
 
-  test('throws with fewer choices than requested and no terminator', async () => {
+  test('a truncated stream throws with fewer choices than requested and no terminator', async () => {
     const protocol = chatProtocolFor(2);
     const one = encode(chunk({ content: 'a' }, 'stop'));
 

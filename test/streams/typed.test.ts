@@ -39,7 +39,7 @@ describe('a stream of images', () => {
     expect(result.partial).toEqual([completed]);
   });
 
-  test('throws if it is truncated, with the finished images', async () => {
+  test('a stream of images throws if it is truncated, with the finished images', async () => {
     const cut = await read(encode(completed, preview), 2);
     const empty = await read(encode(preview, '[DONE]'));
 
@@ -52,7 +52,7 @@ describe('a stream of images', () => {
     expect((await read(encode(completed, '[DONE]'), 2)).verdict).toBe('complete');
   });
 
-  test('throws a typed error', async () => {
+  test('a stream of images throws a typed error', async () => {
     const { error } = await read(
       encode(preview, { type: 'error', error: { type: 'x', message: 'Refused' } }, '[DONE]'),
     );

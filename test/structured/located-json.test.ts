@@ -131,7 +131,7 @@ describe('the value in a response', () => {
     ['Hm.</think>{"city":"</think>"}', '</think>'],
     ['{"city":"```"}', '```'],
     ['{"city":"\\"{}\\""}', '"{}"'],
-  ])('keeps its text: %s', async (content, city) => {
+  ])('the value in a response keeps its text: %s', async (content, city) => {
     await expect(parseText(content)).resolves.toEqual({ city });
   });
 

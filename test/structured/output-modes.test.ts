@@ -249,17 +249,20 @@ describe('the mode of structured output', () => {
     'siliconflow',
     'volcengine',
     'xai',
-  ])('changes after a rejection by %s', async (structuredOutputError) => {
-    const { client, emulator } = limited('none');
-    emulator.quirks.structuredOutputError = structuredOutputError;
+  ])(
+    'the mode of structured output changes after a rejection by %s',
+    async (structuredOutputError) => {
+      const { client, emulator } = limited('none');
+      emulator.quirks.structuredOutputError = structuredOutputError;
 
-    const { choices } = await client.chat.completions.parse(ask);
+      const { choices } = await client.chat.completions.parse(ask);
 
-    expect(choices[0]?.message.parsed).toEqual(rome);
-    expect(emulator.requests).toHaveLength(3);
-  });
+      expect(choices[0]?.message.parsed).toEqual(rome);
+      expect(emulator.requests).toHaveLength(3);
+    },
+  );
 
-  test('skips JSON mode, which returns objects only, for a schema of a list', async () => {
+  test('the mode of structured output skips JSON mode, which returns objects only, for a schema of a list', async () => {
     const { client, emulator } = limited('none');
 
     await client.chat.completions.parse({
@@ -408,7 +411,7 @@ describe('a stream whose first event rejects the mode', () => {
     expect(error).toMatchObject({ outcome: 'unknown', evidence: { attempts: { length: 3 } } });
   });
 
-  test('requests the same model in the next mode before a fallback', async () => {
+  test('a stream whose first event rejects the mode requests the same model in the next mode before a fallback', async () => {
     const asked: string[] = [];
     const { client, requests } = scripted([eventStream(rejection), answer], {
       fallback: ['m-other'],

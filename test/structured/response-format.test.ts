@@ -136,7 +136,7 @@ describe('the schema that is sent', () => {
   });
 
   test.each(['', 'with space', 'a'.repeat(65), 'ä'])(
-    'requires a name that providers accept: %j',
+    'the schema that is sent requires a name that providers accept: %j',
     (name) => {
       expect(() => responseFormat(place, name)).toThrow('name: must be 1 to 64 letters');
       expect(() => tool({ name, execute: () => 1 })).toThrow('name: must be 1 to 64 letters');

@@ -192,7 +192,7 @@ describe('a call that was stopped', () => {
       ({ videos }, options) => videos.create({ model: 'm-a', prompt }, options),
       late(429, { message: 'later' }),
     ],
-  ])('does not send %s', async (_, call, answer) => {
+  ])('a call that was stopped does not send %s', async (_, call, answer) => {
     const retry = vi.fn();
     const setup = { apiKey: async () => 'sk-test', observer: { start: () => ({ retry }) } };
     const { client, requests } = scripted([untyped(answer)], setup);
@@ -207,7 +207,7 @@ describe('a call that was stopped', () => {
     await expect(options.ledger.entry('job')).resolves.toBeUndefined();
   });
 
-  test('is repeated after a timeout as before, if that is allowed', async () => {
+  test('a call that was stopped is repeated after a timeout as before, if that is allowed', async () => {
     const answer = Response.json({ id: 'task_1', status: 'queued' });
     const { client, requests } = scripted([hang, answer], { timeout: 50 });
     const options = { ledger: memoryLedger(), callId: 'job', retryUnknownOutcome: true };

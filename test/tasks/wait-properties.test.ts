@@ -120,7 +120,7 @@ describe('a decision', () => {
     expect(listPauses(seen)).toEqual([5_000, 6_250, 7_813, 5_000]);
   });
 
-  test('reports changes', () => {
+  test('a decision reports changes', () => {
     const seen = [
       sees('queued'),
       sees('queued'),
@@ -290,7 +290,7 @@ describe('property: a failure', () => {
     fc.option(fc.integer({ min: 1, max: 300_000 })),
   ] as const;
 
-  test('ends a wait only if it is confirmed, final, or at the time limit', () => {
+  test('a failure ends a wait only if it is confirmed, final, or at the time limit', () => {
     fc.assert(
       fc.property(...plays, (seen, pauses, timeout) => {
         const { ended, tasks, last, now } = play(seen, pauses, timeout);

@@ -216,7 +216,7 @@ test('of 145 common formats one differs, that of preflight responses', () => {
 });
 
 describe('the edition of 2026', () => {
-  test('differs from the recorded gateway as listed', () => {
+  test('the edition of 2026 differs from the recorded gateway as listed', () => {
     const unexpected = [...differencesOf2026].flatMap(([recording, found]) =>
       found
         .filter((difference) => !isAllowed(recording, difference, [...allowed, ...newer]))

@@ -188,7 +188,7 @@ describe('an emulator', () => {
 });
 
 describe('its HTTP control', () => {
-  test('requires the key', async () => {
+  test('the HTTP control requires the key', async () => {
     const { emulator, post, get } = newClient();
     await post('/v1/embeddings', embedding);
 

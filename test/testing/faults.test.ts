@@ -42,7 +42,7 @@ afterEach(() => {
 });
 
 describe('a fault', () => {
-  test('hits one request by default', async () => {
+  test('a fault hits one request by default', async () => {
     const { emulator, post } = newClient();
     const fault = emulator.fail({ fault: { type: 'html', status: 502 } });
 
@@ -56,7 +56,7 @@ describe('a fault', () => {
     expect(emulator.faults).toEqual([]);
   });
 
-  test('hits the matching requests as often as configured', async () => {
+  test('a fault hits the matching requests as often as configured', async () => {
     const { emulator, post, get } = newClient();
     emulator.fail({
       operation: ['embeddings.create', 'images.generate'],
@@ -83,7 +83,7 @@ describe('a fault', () => {
     expect((await post('/v1/embeddings', embedding)).status).toBe(200);
   });
 
-  test('affects only requests with the right key', async () => {
+  test('a fault affects only requests with the right key', async () => {
     const { emulator } = newClient();
     emulator.fail({ fault: { type: 'html', status: 502 } });
 
@@ -111,7 +111,7 @@ describe('a lost connection', () => {
     expect(emulator.requests[0]?.status).toBeUndefined();
   });
 
-  test('hangs until the caller aborts', async () => {
+  test('a lost connection hangs until the caller aborts', async () => {
     const { emulator, post } = newClient();
     emulator.fail({ fault: { type: 'hang', charged: true } });
     const giveUp = new AbortController();
@@ -166,7 +166,7 @@ describe('another response', () => {
     expect(emulator.charges).toEqual([]);
   });
 
-  test("ends with the request id if the message is the gateway's", async () => {
+  test("another response ends with the request id if the message is the gateway's", async () => {
     const { response, emulator } = await faulty({ type: 'error', status: 503, message: 'No.' });
 
     const message = `No. (request id: ${emulator.requests[0]?.id})`;
@@ -460,7 +460,7 @@ describe('a broken stream', () => {
       'blank-chunk',
       'data: {"id":"","object":"","created":0,"model":"","system_fingerprint":null,"choices":null,"usage":null}\n\ndata: [DONE]\n\n',
     ],
-  ] as const)('sends an error as %s', async (shape, end) => {
+  ] as const)('a broken stream sends an error as %s', async (shape, end) => {
     const fault = { type: 'stream-error', after: 1, shape, message: 'No.' } as const;
 
     const { text } = await streamed(fault);
@@ -476,7 +476,7 @@ describe('a broken stream', () => {
     expect(text).toContain('[DONE]');
   });
 
-  test('arrives if JSON was requested, and the other way round', async () => {
+  test('a broken stream arrives if JSON was requested, and the other way round', async () => {
     const { emulator, chat } = newClient();
     emulator.fail({ fault: { type: 'other-mode' }, times: 2 });
 
@@ -488,7 +488,7 @@ describe('a broken stream', () => {
     expect(types).toEqual(['application/json', 'text/event-stream', 'application/json']);
   });
 
-  test('sends only heartbeats', async () => {
+  test('a broken stream sends only heartbeats', async () => {
     vi.useFakeTimers();
     const { emulator, chat } = newClient();
     emulator.fail({ fault: { type: 'stall-events', after: 1, heartbeat: 1000 } });
@@ -526,7 +526,7 @@ describe('a broken stream', () => {
 });
 
 describe('a fault of a video task', () => {
-  test('hides the task for some requests', async () => {
+  test('a fault of a video task hides the task for some requests', async () => {
     const { emulator, post, get } = newClient();
     const { id } = await (await post('/v1/videos', { model: 'm-video', prompt: 'a cat' })).json();
     emulator.fail({ operation: 'videos.retrieve', fault: { type: 'task-not-exist' }, times: 2 });
@@ -552,7 +552,7 @@ describe('a fault of a video task', () => {
     expect([general.status, vendor.data.status]).toEqual(['Warming up', 'Warming up']);
   });
 
-  test('removes the content, or redirects to it', async () => {
+  test('a fault of a video task removes the content, or redirects to it', async () => {
     const { emulator, post, get } = newClient({ videoDuration: 0 });
     const { id } = await (await post('/v1/videos', { model: 'm-video', prompt: 'a cat' })).json();
     emulator.fail({ fault: { type: 'expired-content' } });

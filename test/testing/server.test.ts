@@ -146,7 +146,7 @@ describe('the connection', () => {
     expect(error).toBe('ECONNRESET');
   });
 
-  test('ends early with a content length', async () => {
+  test('the connection ends early with a content length', async () => {
     const { id } = await (await client.post('/v1/videos', { model: 'm', prompt: 'x' })).json();
     emulator.videos.complete(id);
     emulator.fail({ fault: { type: 'cut', bytes: 100, how: 'end' } });
@@ -157,7 +157,7 @@ describe('the connection', () => {
     await expect(response.arrayBuffer()).rejects.toThrow('terminated');
   });
 
-  test('ends normally without a content length', async () => {
+  test('the connection ends normally without a content length', async () => {
     emulator.fail({ fault: { type: 'cut', bytes: 10, how: 'end' } });
 
     const response = await client.post('/v1/embeddings', embedding);
@@ -199,7 +199,7 @@ describe('the connection', () => {
     expect(emulator.requests[0]?.disconnected).toBe(false);
   });
 
-  test('applies backpressure to the emulator', async () => {
+  test('the connection applies backpressure to the emulator', async () => {
     let made = 0;
     let isCancelled = false;
     const body = (): ReadableStream<Uint8Array> =>

@@ -130,7 +130,7 @@ describe('submitting a video', () => {
 });
 
 describe('the status of a video', () => {
-  test('moves from unknown to completed over time', async () => {
+  test('the status of a video moves from unknown to completed over time', async () => {
     const { emulator, status } = await submitted({ videoDuration: 1000 });
     const seen: unknown[] = [];
 
@@ -160,7 +160,7 @@ describe('the status of a video', () => {
     expect((await emulator.fetch(url)).headers.get('content-type')).toBe('video/mp4');
   });
 
-  test('fails by a marker or manually, and refunds the charge', async () => {
+  test('the status of a video fails by a marker or manually, and refunds the charge', async () => {
     const prompt = `a cat ${markers.fail}`;
     const { emulator, id, status, ask } = await submitted({}, { ...order, prompt });
     await ask('/v1/videos', order);
@@ -306,7 +306,7 @@ describe('the content of a video', () => {
     expect(await content('x')).toEqual([404, expect.stringContaining('Task not found')]);
   });
 
-  test('ignores the range, or honours it', async () => {
+  test('the content of a video ignores the range, or honours it', async () => {
     const { emulator, id, get } = await submitted();
     emulator.videos.complete(id);
     const part = (range: string): Promise<Response> => get(`/v1/videos/${id}/content`, { range });
@@ -357,7 +357,7 @@ describe('a remix', () => {
     ]);
   });
 
-  test('requires a prompt and an original', async () => {
+  test('a remix requires a prompt and an original', async () => {
     const { id, post } = await submitted();
 
     const blank = await post(`/v1/videos/${id}/remix`, {});

@@ -221,7 +221,7 @@ describe('a form on the wire', () => {
 });
 
 describe('an upload that fails', () => {
-  test('rejects with the error of its source, and the server receives no complete request', async () => {
+  test('an upload that fails rejects with the error of its source, and the server receives no complete request', async () => {
     const form = await encodeForm([['file', broken()]]);
     const received = nextRequest();
 
@@ -279,7 +279,7 @@ describe('an upload that fails', () => {
     expect(source.destroyed).toBe(true);
   });
 
-  test('releases a file that was never sent because the server did not respond', async () => {
+  test('an upload that fails releases a file that was never sent because the server did not respond', async () => {
     const closed = createServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
     const address = closed.address();
