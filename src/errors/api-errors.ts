@@ -183,8 +183,8 @@ export class APIConnectionError extends APIError {
 type TimeoutErrorInit = APIErrorInit & { readonly timeout?: number | undefined };
 
 /**
- * An attempt took longer than `timeout`, or than the time limit of `fetch`. The gateway may still be working on
- * the request.
+ * An attempt took longer than `timeout` or the time limit of `fetch`, or the call longer than `totalTimeout`, before the
+ * response or the headers of a stream. The gateway may still be working on the request.
  */
 export class APIConnectionTimeoutError extends APIConnectionError {
   static override readonly kind: string = 'APIConnectionTimeoutError';

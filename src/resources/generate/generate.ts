@@ -28,6 +28,7 @@ export class Generate {
    * Generates content: `POST /v1beta/models/{model}:generateContent`.
    *
    * Metered: the request is repeated on 408, 429, 5xx and lost connections before the response begins.
+   * A call that asks for pictures, films or sound is charged as an image is, and sent once.
    *
    * @returns The response with the getters `text`, `functionCalls` and `blockReason`. A blocked prompt is a
    *   response without candidates, not an error.

@@ -49,6 +49,7 @@ export class Responses {
    * Metered: the request is repeated on 408, 429, 5xx and lost connections before the first byte of the
    * response. `retryUnknownOutcome: false` limits retries to requests that provably were not sent or were
    * rejected before any work.
+   * A call that asks for pictures, films or sound is charged as an image is, and sent once.
    *
    * @param params - With `stream: true` the result is a stream of events. To continue a conversation, put
    *   `...response.output` and the next items into `input`. With `background: true` the response is

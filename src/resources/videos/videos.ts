@@ -32,8 +32,8 @@ import type {
 /**
  * Video tasks: submit, wait, download, remix.
  *
- * A submission consumes credit and is never repeated automatically. All other methods only read: repeat
- * them at will, from any process that has the task's id or handle.
+ * A submission consumes credit, and is repeated only if it provably was not sent or was rejected before any work. All
+ * other methods only read: repeat them at will, from any process that has the task's id or handle.
  */
 export class Videos {
   /** @internal */
