@@ -66,11 +66,14 @@ export async function renderTexts(): Promise<{ list: string; whole: string }> {
 function withLocalLinks(text: string, guides: ReadonlyMap<string, Page>): string {
   return text
     .replaceAll(/\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\)[ \n]*|!\[[^\]]*\]\([^)]*\)[ \n]*/g, '')
-    .replaceAll(/\[((?:`[^`]*`|[^\]`])*)\]\(((?!https?:)[^)#]*)(#[^)]*)?\)/g, (_, label, file, anchor) => {
-      if (file === '') return `[${label}](${anchor})`;
-      const guide = guides.get(path.basename(file));
-      return guide === undefined ? label : `[${label}](${anchor ?? `#${toAnchor(guide.title)}`})`;
-    });
+    .replaceAll(
+      /\[((?:`[^`]*`|[^\]`])*)\]\(((?!https?:)[^)#]*)(#[^)]*)?\)/g,
+      (_, label, file, anchor) => {
+        if (file === '') return `[${label}](${anchor})`;
+        const guide = guides.get(path.basename(file));
+        return guide === undefined ? label : `[${label}](${anchor ?? `#${toAnchor(guide.title)}`})`;
+      },
+    );
 }
 
 /** Leaves out the markers of generated parts. */
