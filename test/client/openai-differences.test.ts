@@ -61,11 +61,11 @@ const failed =
   (status: number, fields: object = {}, headers: Record<string, string> = {}): Answer =>
   () =>
     Response.json({ error: { message: 'Failed', ...fields } }, { status, headers });
-const lost: Answer = () => {
-  throw new TypeError('fetch failed', {
-    cause: Object.assign(new Error('reset'), { code: 'ECONNRESET' }),
-  });
+const unreachable = (code: string) => (): never => {
+  const cause = Object.assign(new Error(code), { code });
+  throw new TypeError('fetch failed', { cause });
 };
+const lost = unreachable('ECONNRESET');
 /** Never answers. */
 const silent: Answer = (_, signal) =>
   new Promise((_resolve, reject) => {
@@ -171,6 +171,19 @@ const rows: Readonly<Record<string, Row>> = {
     run: create,
     theirs: sent(3),
     ours: sent(1),
+  },
+  'a Retry-After of more than a minute': {
+    answer: failed(429, {}, { 'retry-after': '90' }),
+    run: create,
+    theirs: { errorName: 'RateLimitError', ...sent(3) },
+    ours: { errorName: 'RateLimitError', ...sent(1) },
+  },
+  'a 401 with a function as apiKey': {
+    answer: [failed(401), json(completion)],
+    options: { apiKey: () => Promise.resolve('sk-new') },
+    run: create,
+    theirs: { errorName: 'AuthenticationError', ...sent(1) },
+    ours: { value: expect.objectContaining({ id: 'c' }), ...sent(2) },
   },
   'x-should-retry: true': {
     answer: failed(500, {}, { 'x-should-retry': 'true' }),
@@ -521,6 +534,24 @@ describe('differences from openai', () => {
     const client = new Gateway({ logLevel: 'off' });
     const { error } = await settle(client.models.list());
     expect(error).toBeInstanceOf(InvalidInputError);
+  });
+
+  test.each([
+    { code: 'ENOTFOUND', byTheirs: 3, byOurs: 2 },
+    { code: 'DEPTH_ZERO_SELF_SIGNED_CERT', byTheirs: 3, byOurs: 1 },
+  ])("an address that the runtime's fetch cannot reach: $code", async (row) => {
+    const fetchOf = vi.fn<() => Promise<Response>>(async () => unreachable(row.code)());
+    vi.stubGlobal('fetch', fetchOf);
+    const attempts = async (make: typeof theirs): Promise<number> => {
+      fetchOf.mockClear();
+      const client = make({ apiKey: 'sk-1', baseURL: 'https://gateway.test/v1', logLevel: 'off' });
+      await settle((async () => create(client))());
+      return fetchOf.mock.calls.length;
+    };
+
+    expect(await attempts(theirs)).toBe(row.byTheirs);
+    expect(await attempts(ours)).toBe(row.byOurs);
+    vi.unstubAllGlobals();
   });
 
   test('a helper whose failure nobody handles', async () => {
