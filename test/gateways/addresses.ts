@@ -52,12 +52,22 @@ export const addresses: readonly Row[] = [
   ],
   ['https://ark.cn-beijing.volces.com/api/v3', 'https://www.volcengine.com/docs/82379'],
   ['https://qianfan.baidubce.com/v2', 'https://cloud.baidu.com/doc/qianfan-docs'],
+  ['https://api.upstage.ai/v1', 'https://console.upstage.ai/api-keys'],
+  ['https://api.novita.ai/openai/v1', 'https://www.promptfoo.dev/docs/providers/novita/'],
+  [
+    `${cloudflare}/workers-ai/v1`,
+    'https://www.librechat.ai/docs/configuration/librechat_yaml/ai_endpoints/cloudflare',
+  ],
   // Addresses with a version in their middle.
   ['https://ark.cn-beijing.volces.com/api/v3/bots', 'https://www.volcengine.com/docs/82379'],
-  ['https://api.upstage.ai/v1/solar', 'https://console.upstage.ai/docs/getting-started'],
-  [`${cloudflare}/groq`, 'https://developers.cloudflare.com/ai-gateway/usage/providers/groq'],
-  [`${cloudflare}/compat`, 'https://developers.cloudflare.com/ai-gateway/usage/chat-completion'],
-  [`${cloudflare}/openai`, 'https://developers.cloudflare.com/ai-gateway/usage/providers/openai'],
+  [
+    'https://api.upstage.ai/v1/solar',
+    'https://reference.langchain.com/v0.3/python/_modules/langchain_community/llms/solar.html',
+  ],
+  [`${cloudflare}/groq`, 'https://developers.cloudflare.com/ai-gateway/providers/groq'],
+  [`${cloudflare}/compat`, 'https://developers.cloudflare.com/ai-gateway/get-started'],
+  [`${cloudflare}/openai`, 'https://developers.cloudflare.com/ai-gateway/providers/openai/'],
+  [`${cloudflare}/openrouter`, 'https://developers.cloudflare.com/ai-gateway/providers/openrouter'],
   [
     `${vertex}/v1/${project}/endpoints/openapi`,
     'https://cloud.google.com/vertex-ai/generative-ai/docs/migrate/openai/overview',
@@ -74,14 +84,19 @@ export const addresses: readonly Row[] = [
     'https://generativelanguage.googleapis.com/v1beta/openai/',
     'https://ai.google.dev/gemini-api/docs/openai',
   ],
-  ['https://api.deepinfra.com/v1/openai', 'https://deepinfra.com/docs/openai_api'],
-  ['https://api.novita.ai/v3/openai', 'https://novita.ai/docs/guides/llm-api'],
+  ['https://api.deepinfra.com/v1/openai', 'https://deepinfra.com/docs/advanced/openai_api'],
+  ['https://api.novita.ai/v3/openai', 'https://docs.litellm.ai/docs/providers/novita'],
   // Folders and hosts without a version.
   [
     'https://adb-1.2.azuredatabricks.net/serving-endpoints',
     'https://docs.databricks.com/aws/en/machine-learning/model-serving/score-foundation-models',
   ],
-  ['https://models.github.ai/inference', 'https://docs.github.com/en/rest/models/inference'],
+  [
+    'https://work.cloud.databricks.com/serving-endpoints/',
+    'https://developers.llamaindex.ai/python/examples/llm/databricks',
+  ],
+  ['https://api.novita.ai/openai', 'https://docs.pipecat.ai/server/services/llm/novita'],
+  ['https://models.github.ai/inference', 'https://docs.github.com/en/github-models/quickstart'],
   [
     'https://models.github.ai/orgs/org/inference/',
     'https://docs.github.com/en/rest/models/inference',

@@ -48,7 +48,7 @@ export const rateLimits: readonly RateLimit[] = [
   },
   {
     name: 'Cerebras, for a minute',
-    source: 'https://inference-docs.cerebras.ai/support/rate-limits',
+    source: 'QwenLM/qwen-code#670',
     headers: {
       'x-ratelimit-remaining-requests-day': '100',
       'x-ratelimit-reset-requests-day': '33011.382867',
@@ -73,6 +73,17 @@ export const rateLimits: readonly RateLimit[] = [
     source: 'https://docs.mistral.ai/deployment/laplateforme/tier',
     headers: { 'ratelimitbysize-remaining': '0', 'ratelimitbysize-reset': '34' },
     wait: 34_000,
+  },
+  {
+    name: 'Mistral, which has headers of a minute',
+    source: 'https://docs.mistral.ai/resources/error-glossary, mistralai/client-ts#169',
+    headers: {
+      'retry-after': '3',
+      'x-ratelimit-limit-req-minute': '720',
+      'x-ratelimit-remaining-req-minute': '0',
+      'x-ratelimit-tokens-query-cost': '52',
+    },
+    wait: 3_000,
   },
   {
     name: 'Together, of requests',
@@ -132,6 +143,22 @@ export const rateLimits: readonly RateLimit[] = [
     source: 'https://docs.litellm.ai/docs/proxy/response_headers',
     headers: { 'llm_provider-retry-after': '4' },
     wait: 4_000,
+  },
+  {
+    name: 'Cloudflare',
+    source: 'https://developers.cloudflare.com/fundamentals/api/reference/limits',
+    headers: { ratelimit: '"default";r=0;t=30', 'ratelimit-policy': '"burst";q=100;w=60' },
+    wait: 30_000,
+  },
+  {
+    name: 'APISIX',
+    source: 'https://apisix.apache.org/docs/apisix/3.12/plugins/ai-rate-limiting',
+    headers: {
+      'x-ai-ratelimit-limit-openai': '300',
+      'x-ai-ratelimit-remaining-openai': '0',
+      'x-ai-ratelimit-reset-openai': '11',
+    },
+    wait: 11_000,
   },
   {
     name: "the IETF's draft",
