@@ -17,7 +17,7 @@ import {
   type Outcome,
 } from '../errors/gateway-error.ts';
 import { buildError, type DescribedFailure, type FailureInit } from '../errors/operation-errors.ts';
-import { unknownKey } from '../gateways/signs.ts';
+import { needsAPIVersion, unknownKey } from '../gateways/signs.ts';
 import {
   badPort,
   isKeyUnknown,
@@ -65,16 +65,6 @@ const statusTexts: Readonly<Record<number, string>> = {
   504: 'Gateway timeout',
   524: 'The proxy in front of the gateway timed out',
 };
-
-/** Returns whether a URL is one of Azure's that has the version of the API in its query, and lacks it. */
-function needsAPIVersion(url: string): boolean {
-  const { hostname, pathname, searchParams } = new URL(url);
-  return (
-    hostname.endsWith('.azure.com') &&
-    !pathname.includes('/v1/') &&
-    !searchParams.has('api-version')
-  );
-}
 
 /** Returns the likely fix for an error with a common cause, or `undefined`. */
 function fixFor(

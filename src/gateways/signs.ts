@@ -55,3 +55,13 @@ export const unknownKey = {
   advice:
     'Check apiKey: without a database, LiteLLM returns this for every key except its master key.',
 };
+
+/** Returns whether a URL is one of Azure's that has the version of the API in its query, and lacks it. */
+export function needsAPIVersion(url: string): boolean {
+  const { hostname, pathname, searchParams } = new URL(url);
+  return (
+    hostname.endsWith('.azure.com') &&
+    !pathname.includes('/v1/') &&
+    !searchParams.has('api-version')
+  );
+}

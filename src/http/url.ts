@@ -197,7 +197,7 @@ export function buildURL(
   return appendQuery(start + pathname + (kept.length === 0 ? '' : `?${kept.join('&')}`), query);
 }
 
-const appendQuery = (url: string, query: string): string =>
+export const appendQuery = (url: string, query: string): string =>
   url + (url.includes('?') ? query.replace('?', '&') : query);
 
 export function isSameOrigin(first: string, second: string): boolean {

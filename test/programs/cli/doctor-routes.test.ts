@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { reportSchema } from '../../../src/programs/cli/doctor/report-schema.ts';
 import { Machine } from './run.ts';
 
@@ -189,4 +189,39 @@ test('a probe that is served is named', async () => {
   expect(find('route.embeddings.create')).toBe(
     'yes POST /v1/embeddings: 200, served although the body is not JSON',
   );
+});
+
+describe('an address at Azure', () => {
+  const azure = 'https://name.openai.azure.com/openai';
+  const noResource = { error: { code: '404', message: 'Resource not found' } };
+
+  /** Azure: every route is missing without its version, and a deployment has no list of models. */
+  const serve: typeof fetch = (input) => {
+    const { pathname, searchParams } = new URL(input instanceof Request ? input.url : input);
+    const isVersioned = pathname.startsWith('/openai/v1/') || searchParams.has('api-version');
+    if (!isVersioned) return Promise.resolve(Response.json(noResource, { status: 404 }));
+    if (pathname === '/openai/v1/models') return Promise.resolve(Response.json(models.body));
+    const isChat = pathname.endsWith('/deployments/x/chat/completions');
+    const invalid = { error: { code: 'invalid_request', message: 'messages is required' } };
+    const answer = isChat ? invalid : noResource;
+    return Promise.resolve(Response.json(answer, { status: isChat ? 400 : 404 }));
+  };
+
+  const advice = 'Azure needs the parameter api-version: add ?api-version=… to the base URL.';
+
+  test.each([
+    [`${azure}/deployments/x`, advice, 'without a version'],
+    [`${azure}/deployments/x/chat/completions`, advice, 'of a route, without a version'],
+    [`${azure}/deployments/x?api-version=2024-10-21`, undefined, 'with a version'],
+    [`${azure}/v1`, undefined, 'that needs none'],
+    ['https://name.openai.azure.com', expect.stringContaining(`${azure}/v1`), 'without a path'],
+  ])('%s has the fix %s', async (url, fix) => {
+    vi.stubGlobal('fetch', serve);
+    const machine = new Machine({ url, key: 'a-key-of-this-test' });
+
+    const { stdout } = await machine.run(['doctor', '--json']);
+
+    const findings: { id: string; fix?: string }[] = JSON.parse(stdout);
+    expect(findings.find(({ id }) => id === 'base-url')?.fix).toEqual(fix);
+  });
 });

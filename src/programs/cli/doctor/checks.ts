@@ -2,6 +2,7 @@ import { readErrorText } from '../../../answers/failure.ts';
 import { credit, means, providerCredit, invalidKey } from '../../../answers/error-codes.ts';
 import { codeText, errorMessage, isObject, trimmedText } from '../../../answers/objects.ts';
 import { endpoints } from '../../../endpoints.ts';
+import { needsAPIVersion } from '../../../gateways/signs.ts';
 import { classifyThrown, isKeyUnknown } from '../../../http/classify.ts';
 import { findProxy } from '../../../http/node/proxy.ts';
 import {
@@ -196,7 +197,7 @@ async function addressWithoutModels(target: Target): Promise<Finding | undefined
   if (api === '/v1' && (await hasChat(target, `${root}/chat/completions`))) {
     return ok('base-url', `${root} responds, without /v1 and without a list of models`);
   }
-  if (new URL(root).hostname.endsWith('.azure.com') && !('api-version' in query)) {
+  if (needsAPIVersion(routeURL(target, '/models')) && !('api-version' in query)) {
     const fix = 'Azure needs the parameter api-version: add ?api-version=… to the base URL.';
     return fail('base-url', `${root} has no such route`, fix);
   }

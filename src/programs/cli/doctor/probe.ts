@@ -1,7 +1,7 @@
 import { isObject, parseJSON, toFields, trimmedText } from '../../../answers/objects.ts';
 import type { HostFinder } from '../../../gateways/find.ts';
 import { Redaction } from '../../../http/redaction.ts';
-import { type BaseURL, parseBaseURL } from '../../../http/url.ts';
+import { appendQuery, type BaseURL, buildQuery, parseBaseURL } from '../../../http/url.ts';
 import { Gateway, type GatewayOptions } from '../../../index.ts';
 import { openLog } from '../settings.ts';
 import type { ReportRow } from './report-schema.ts';
@@ -76,6 +76,14 @@ export function createClient(target: Target, options: GatewayOptions = {}): Gate
   });
 }
 
+/** Returns a URL with the query of the base URL, which the client sends with every request. */
+function withQuery(target: Target, url: string): string {
+  const { query } = locate(target) ?? {};
+  const own = new URL(url).searchParams;
+  const added = Object.entries(query ?? {}).filter(([name]) => !own.has(name));
+  return added.length === 0 ? url : appendQuery(url, buildQuery(Object.fromEntries(added)));
+}
+
 export const isHTML = ({ text }: Probe): boolean => /^\s*</.test(text);
 
 export async function send(
@@ -85,7 +93,7 @@ export async function send(
 ): Promise<Probe> {
   const { key, headers: ownHeaders, signal, timeout } = target;
   const start = performance.now();
-  const response = await fetch(url, {
+  const response = await fetch(withQuery(target, url), {
     redirect: 'manual',
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
     ...init,
