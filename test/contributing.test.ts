@@ -96,3 +96,11 @@ test('tests that start processes are system tests', () => {
   );
   expect(wrong).toEqual([]);
 });
+
+test('each title of a test can be read alone', () => {
+  const files = globSync('test/{*,!(checks)/**/*}.test.ts', { cwd: root });
+  const begun = /(?:\btest|\))\(\s*['"`](?:that|which|whose|are|have|while|and|or) .*/g;
+  const titles = files.flatMap((file) => readFileSync(join(root, file), 'utf8').match(begun) ?? []);
+
+  expect(titles).toEqual([]);
+});

@@ -151,20 +151,25 @@ describe('a host that is no new-api', () => {
     ['a 405', json({ detail: 'Method Not Allowed' }, 405)],
     ['a 501', () => new Response(null, { status: 501 })],
   ];
-  test.each(missing)('is asked with the key once for its account: %s', async (_, answer) => {
-    const { client, requests } = scripted([answer]);
+  test.each(missing)(
+    'a host that is not new-api is asked with the key once for its account: %s',
+    async (_, answer) => {
+      const { client, requests } = scripted([answer]);
 
-    const errors: unknown[] = [];
-    for (const read of reads(client)) errors.push(await failureOf(read()).catch(() => undefined));
-    errors.push(await failureOf(client.withOptions({ timeout: 9_000 }).account.balance()));
+      const errors: unknown[] = [];
+      for (const read of reads(client)) errors.push(await failureOf(read()).catch(() => undefined));
+      errors.push(await failureOf(client.withOptions({ timeout: 9_000 }).account.balance()));
 
-    expect(requests).toHaveLength(1);
-    const unsupported = errors.filter((error) => UnsupportedByGatewayError.isInstance(error));
-    expect(unsupported.length).toBeGreaterThanOrEqual(5);
-    expect(String(errors.at(-1))).toContain('GET /api/usage/token/ has shown that the host is no');
-  });
+      expect(requests).toHaveLength(1);
+      const unsupported = errors.filter((error) => UnsupportedByGatewayError.isInstance(error));
+      expect(unsupported.length).toBeGreaterThanOrEqual(5);
+      expect(String(errors.at(-1))).toContain(
+        'GET /api/usage/token/ has shown that the host is no',
+      );
+    },
+  );
 
-  test('is asked again after ten minutes, as it may have been starting', async () => {
+  test('a host that is not new-api is asked again after ten minutes, as it may have been starting', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const { client, requests } = scripted([json({}, 404)]);
     await failureOf(client.account.balance());
@@ -187,7 +192,7 @@ describe('a host that is no new-api', () => {
       {},
       () => new Response('<html>', { status: 404, headers: { 'x-oneapi-request-id': '2026' } }),
     ],
-  ])('is another one than a host %s, which is asked all', async (_, options, answer) => {
+  ])('a host %s is asked all', async (_, options, answer) => {
     const { client, requests } = scripted([answer], options);
 
     await failureOf(client.account.balance());

@@ -129,7 +129,7 @@ describe('a status that is asked by POST, and content with an id of its own', ()
         return undefined;
       },
     ],
-  ])('are read by videos.%s', async (_, read) => {
+  ])('a status by POST and an id of content are read by videos.%s', async (_, read) => {
     const { client, emulator } = openStudio();
     const { id } = await make(client);
     const before = emulator.requests.length;
@@ -143,7 +143,7 @@ describe('a status that is asked by POST, and content with an id of its own', ()
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('have the names of the profile', async () => {
+  test('a status by POST and an id of content have the names of the profile', async () => {
     const requests = {
       'videos.retrieve': { method: 'POST', names: { task_id: 'requestId' } },
     } as const;
@@ -156,7 +156,7 @@ describe('a status that is asked by POST, and content with an id of its own', ()
     expect(await bodyOf(sent[0])).toEqual({ requestId: 'r1' });
   });
 
-  test('are read again after a lost answer, and after a 503', async () => {
+  test('a status by POST and an id of content are read again after a lost answer, and after a 503', async () => {
     const { client, emulator } = openStudio();
     const { id } = await make(client);
     emulator.fail({ operation: 'videos.retrieve', fault: { type: 'reset', when: 'after-charge' } });
@@ -182,20 +182,23 @@ describe('a status that is asked by POST, and content with an id of its own', ()
       (client, task) =>
         client.videos.downloadContent(task.id, {}, { headers: { range: 'bytes=0-' } }),
     ],
-  ])('are downloaded by %s, with %i reads of the status', async (_, reads, load) => {
-    const { client, emulator, asked } = openStudio();
-    const task = await make(client);
-    const before = asked().length;
+  ])(
+    'content with an id of its own is downloaded by %s, with %i reads of the status',
+    async (_, reads, load) => {
+      const { client, emulator, asked } = openStudio();
+      const task = await make(client);
+      const before = asked().length;
 
-    const response = await load(client, task);
+      const response = await load(client, task);
 
-    const content = await emulator.videos.content(task.id);
-    expect(new Uint8Array(await response.arrayBuffer())).toEqual(new Uint8Array(content));
-    const status = Array.from({ length: reads }, () => 'videos.retrieve');
-    expect(asked().slice(before)).toEqual([...status, 'videos.downloadContent']);
-  });
+      const content = await emulator.videos.content(task.id);
+      expect(new Uint8Array(await response.arrayBuffer())).toEqual(new Uint8Array(content));
+      const status = Array.from({ length: reads }, () => 'videos.retrieve');
+      expect(asked().slice(before)).toEqual([...status, 'videos.downloadContent']);
+    },
+  );
 
-  test('are saved by downloadVideo(), from the task and from its id', async () => {
+  test('content with an id of its own is saved by downloadVideo(), from the task and from its id', async () => {
     const { client, emulator } = openStudio();
     const task = await make(client);
     const content = await emulator.videos.content(task.id);
@@ -208,7 +211,7 @@ describe('a status that is asked by POST, and content with an id of its own', ()
     }
   });
 
-  test('are made by the AI SDK', async () => {
+  test('a video with an id of its content is made by the AI SDK', async () => {
     const { client, emulator } = openStudio();
     const model = createModelGateway({ client }).videoModel('m-video');
 
@@ -219,7 +222,7 @@ describe('a status that is asked by POST, and content with an id of its own', ()
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('are not asked for before the task is completed, or after it failed', async () => {
+  test('content with an id of its own is not asked for before the task is completed, or after it failed', async () => {
     const answers = [json({ id: 'r1', status: 'queued' }), json({ id: 'r1', status: 'failed' })];
     const { client, requests } = scripted(answers, { gateway: studio });
 
@@ -235,7 +238,7 @@ describe('a status that is asked by POST, and content with an id of its own', ()
     ]);
   });
 
-  test('are those of Azure, by a profile', async () => {
+  test('a profile reads the status and the content of Azure', async () => {
     const azure: GatewayProfile = {
       name: 'azure-video',
       paths: {
@@ -276,7 +279,7 @@ describe('a status that is asked by POST, and content with an id of its own', ()
     [{ requests: { 'videos.retrieve': { method: 'GET' } } }, 'must be "POST", for a read'],
     [{ paths: { 'videos.retrieve': '/status' } }, 'gateway.paths.videos.retrieve: must contain'],
     [{ video: { contentId: 3 } }, 'gateway.video.contentId'],
-  ])('are checked in the profile: %j', (fields, problem) => {
+  ])('the names of a status and of content are checked in the profile: %j', (fields, problem) => {
     const options = untyped<{ gateway: GatewayProfile }>({ gateway: { name: 'other', ...fields } });
 
     expect(() => new Gateway({ ...options, apiKey: 'sk-test', baseURL: 'https://a.test' })).toThrow(
