@@ -45,7 +45,7 @@ function withGateway(): Service {
   const options = (callId: string) => ({ ledger, callId, onUnknown: 'settle', signal }) as const;
   return {
     image: (prompt) =>
-      gateway.images.generate({ model: 'm-image', prompt, size: '64x64' }, options(prompt)),
+      gateway.images.generate({ model: 'm-image', prompt, size: '256x256' }, options(prompt)),
     video: (prompt) =>
       gateway.videos.createAndWait(
         { model: 'm-video', prompt },
