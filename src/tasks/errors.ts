@@ -217,7 +217,7 @@ export function taskErrors<
         case 'timeout':
           return new names.WaitTimeout(`${task} did not end within ${timeout} ms ${seen}`, init);
         case 'missing':
-          return new names.Wait(`${task} is not known to the gateway.`, {
+          return new names.Wait(`${task} is not known to the gateway${describePoll(cause)}`, {
             ...init,
             advice: `${names.missingAdvice} The task itself may exist and be charged.`,
           });

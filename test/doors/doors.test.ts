@@ -127,13 +127,16 @@ describe.each([...errors, ...quotes])('$name', (form) => {
     }
   });
 
-  test.each([400, 429, 500])('an error behind a %i is read at every door', async (status) => {
-    for (const door of doors) {
-      const { error } = await open(door, whole(form, status), 0);
-      const { message, outcome } = GatewayError.isInstance(error) ? error : { message: '' };
-      const times = form.words === '' ? 1 : message.split(form.words).length - 1;
-      expect(times, `${door.name}: ${message}`).toBe(1);
-      if (status < 500 && door.kind !== 'poll') expect(outcome, door.name).toBe('rejected');
-    }
-  });
+  test.each([400, 403, 404, 429, 500, 503])(
+    'an error behind a %i is read at every door',
+    async (status) => {
+      for (const door of doors) {
+        const { error } = await open(door, whole(form, status), 0);
+        const { message, outcome } = GatewayError.isInstance(error) ? error : { message: '' };
+        const times = form.words === '' ? 1 : message.split(form.words).length - 1;
+        expect(times, `${door.name}: ${message}`).toBe(1);
+        if (status < 500 && door.kind !== 'poll') expect(outcome, door.name).toBe('rejected');
+      }
+    },
+  );
 });
