@@ -1,5 +1,5 @@
 // An option of a request that does not reach the submission of a composed method may cost a second video.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { GatewayError, type Videos } from '../../../src/index.ts';
 import { memoryLedger } from '../../../src/tasks/ledger.ts';
 import { fakeWaitingTime, settle } from '../../helpers/fake-time.ts';
@@ -102,6 +102,8 @@ describe.each(each)('$name', ({ name, call }) => {
     const ledger = memoryLedger();
 
     await settle(call(videos, { timeout: 400, callId: 'job-5', ledger }));
+    // The submission goes on in the background.
+    await vi.advanceTimersByTimeAsync(30_000);
 
     const id = name === 'createAndWaitAll' ? 'job-5-0' : 'job-5';
     await expect(ledger.entry(id)).resolves.toMatchObject({ status: 'unknown' });
