@@ -48,7 +48,42 @@ export function listURLs(value: unknown, levels = deepestResult): readonly strin
   return Object.values(value).flatMap((inner) => listURLs(inner, levels - 1));
 }
 
-/** Returns a copy of a response without the URLs that its call sent, also in JSON inside text. */
+/**
+ * Returns digests of the URLs that a call sent, for a handle that survives the process. A handle has no URL, because a URL
+ * may be signed.
+ */
+export const digestURLs = (urls: readonly string[]): string[] =>
+  urls.filter(isAddress).slice(0, mostDigests).map(toDigest);
+
+/** The largest number of digests in a handle. */
+const mostDigests = 32;
+
+const isAddress = (url: string): boolean => /^https?:/i.test(url);
+
+/** Returns 53 bits that depend on each character. No runtime has a digest of its own that is synchronous. */
+function toDigest(url: string): string {
+  let [low, high] = [0xdeadbeef, 0x41c6ce57];
+  for (let index = 0; index < url.length; index += 1) {
+    const code = url.charCodeAt(index);
+    low = Math.imul(low ^ code, 0x9e3779b1);
+    high = Math.imul(high ^ code, 0x5f356495);
+  }
+  low = Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ Math.imul(high ^ (high >>> 13), 0xc2b2ae35);
+  high = Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
+  return `#${(2 ** 32 * (high & 0x1f_ff_ff) + (low >>> 0)).toString(36)}`;
+}
+
+/** Returns whether a text is one of the URLs that a call sent, or has the digest of one. */
+function isSent(text: string, sent: readonly string[]): boolean {
+  const url = text.trim();
+  return sent.includes(url) || (isAddress(url) && sent.includes(toDigest(url)));
+}
+
+/**
+ * Returns a copy of a response without the URLs that its call sent, also in JSON inside text.
+ *
+ * @param sent - The URLs, or their digests.
+ */
 export function withoutSent(
   value: unknown,
   sent: readonly string[],
@@ -56,7 +91,7 @@ export function withoutSent(
 ): unknown {
   if (sent.length === 0 || levels === 0) return value;
   if (typeof value === 'string') {
-    if (sent.includes(value.trim())) return undefined;
+    if (isSent(value, sent)) return undefined;
     const inner = parseNested(value);
     return inner === value ? value : withoutSent(inner, sent, levels - 1);
   }
@@ -69,7 +104,7 @@ export function withoutSent(
   );
 }
 
-/** The URLs that the call sent which submitted a task, by its handle. Kept in memory only. */
+/** The URLs that the call sent which submitted a task, by its handle. Kept in memory; a handle has their digests. */
 const sentURLs = new WeakMap<object, readonly string[]>();
 
 /** Remembers the URLs that a call sent, by the handle of its task or by a response. */
@@ -78,6 +113,15 @@ export function rememberSent(sent: readonly string[], ...owners: readonly unknow
   for (const owner of owners) if (isObject(owner)) sentURLs.set(owner, sent);
 }
 
-/** Returns the URLs that a call sent, by the handle of its task or by a response. */
+/** Returns the URLs that a call sent or their digests, by the handle of its task or by a response. */
 export const sentBy = (...owners: readonly (object | undefined)[]): readonly string[] =>
-  owners.flatMap((owner) => (owner === undefined ? [] : (sentURLs.get(owner) ?? [])));
+  owners.flatMap((owner) => {
+    if (owner === undefined) return [];
+    return sentURLs.get(owner) ?? ('sent' in owner ? listDigests(owner.sent) : []);
+  });
+
+/** Returns the digests in a handle. */
+function listDigests(sent: unknown): readonly string[] {
+  const items: readonly unknown[] = Array.isArray(sent) ? sent : [];
+  return items.filter((item) => typeof item === 'string').filter((item) => item.startsWith('#'));
+}

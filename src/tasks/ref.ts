@@ -34,6 +34,10 @@ export interface VideoTaskRef {
   gateway?: string | undefined;
   /** The trace of the submission, as a W3C `traceparent`, when it was traced. */
   trace?: string | undefined;
+  /**
+   * Digests of the URLs in the request, so that no wait in another process takes the caller's own picture for the result.
+   */
+  sent?: string[] | undefined;
 }
 
 /**
@@ -72,6 +76,10 @@ export interface ImageTaskRef {
   gateway?: string | undefined;
   /** The trace of the submission, as a W3C `traceparent`, when it was traced. */
   trace?: string | undefined;
+  /**
+   * Digests of the URLs in the request, so that no wait in another process takes the caller's own picture for the result.
+   */
+  sent?: string[] | undefined;
 }
 
 /** A handle to any task. */
@@ -162,11 +170,24 @@ export function parseVideoTaskRef(value: unknown): VideoTaskRef {
     const detail = stored[name] ?? undefined;
     if (detail !== undefined) ref[name] = readText(name, detail);
   }
+  const { sent } = stored;
+  if (sent !== undefined && sent !== null) ref.sent = readSent(sent);
   return ref;
 }
 
+/** Reads the digests of a handle. */
+function readSent(value: unknown): string[] {
+  const digests = Array.isArray(value) ? value.filter(isText) : [];
+  checkStored(
+    Array.isArray(value) && digests.length === value.length,
+    'ref.sent',
+    'must be a list of text.',
+  );
+  return digests;
+}
+
 export function makeRef(
-  task: Pick<VideoTaskRef, 'id' | 'baseURL' | 'createdAt' | (typeof details)[number]> & {
+  task: Pick<VideoTaskRef, 'id' | 'baseURL' | 'createdAt' | 'sent' | (typeof details)[number]> & {
     readonly route?: Route;
   },
 ): VideoTaskRef {
@@ -174,6 +195,7 @@ export function makeRef(
   const ref: VideoTaskRef = { v: 1, kind: 'video', id, route, baseURL, createdAt };
   // Fields that are `undefined` are omitted.
   for (const name of details) if (task[name] !== undefined) ref[name] = task[name];
+  if (task.sent !== undefined && task.sent.length > 0) ref.sent = task.sent;
   return ref;
 }
 
@@ -221,10 +243,11 @@ export function parseImageTaskRef(value: unknown): ImageTaskRef {
   const id = checkTaskId('ref.id', stored['id']);
   const baseURL = readRoot(stored['baseURL']);
   const ref = makeImageRef(id, baseURL, createdAt);
-  const { ids, path, hasImages } = stored;
+  const { ids, path, hasImages, sent } = stored;
   if (ids !== undefined && ids !== null) ref.ids = readIds(ids);
   if (path !== undefined && path !== null) ref.path = readPath(path, baseURL);
   if (hasImages === true) ref.hasImages = true;
+  if (sent !== undefined && sent !== null) ref.sent = readSent(sent);
   for (const name of imageDetails) {
     const detail = stored[name] ?? undefined;
     if (detail !== undefined) ref[name] = readText(name, detail);

@@ -11,7 +11,7 @@ import { createModelGateway } from '../../src/adapters/ai-sdk/index.ts';
 import { videoProcessor } from '../../src/adapters/bullmq/index.ts';
 import { downloadVideo, saveTo } from '../../src/adapters/node/index.ts';
 import { errorMessage } from '../../src/answers/objects.ts';
-import { Gateway, memoryLedger } from '../../src/index.ts';
+import { Gateway, memoryLedger, parseImageTaskRef, parseVideoTaskRef } from '../../src/index.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 import { encodeMp3 } from '../../src/testing/media/mp3.ts';
 import { makeVideo } from '../../src/testing/media/mp4.ts';
@@ -683,5 +683,78 @@ describe('fewer pictures than were asked for', () => {
     expect([first.state, second.state]).toEqual(['failed', 'failed']);
     expect(second.text).toContain('returned 0 of 1 image');
     expect(count()).toBe(1);
+  });
+});
+
+/** Returns a handle as another process reads it. */
+const stored = (ref: unknown): unknown => JSON.parse(JSON.stringify(ref));
+
+describe('a wait in another process, after a call that sent a URL', () => {
+  test('returns the film, and not the picture that was sent', async () => {
+    const {
+      url,
+      client,
+      sent = '',
+    } = await open({
+      ...video((at) => ({
+        id: 'task_1',
+        status: 'completed',
+        video: `${at}/in.png`,
+        clip: `${at}/out.mp4`,
+      }))('a film'),
+      sends: true,
+    });
+    const { ref } = await client.videos.create({ model, prompt, input_reference: sent });
+    const other = new Gateway({ apiKey: 'sk-test', baseURL: url, logLevel: 'off' });
+
+    const task = await other.videos.wait(parseVideoTaskRef(stored(ref)));
+
+    expect(task.url).toBe(`${url}/out.mp4`);
+    expect(JSON.stringify([ref, task.ref])).not.toContain('in.png');
+    expect(task.ref.sent).toEqual(ref.sent);
+  });
+
+  test('returns the picture that was made, and not the one that was sent', async () => {
+    const {
+      url,
+      client,
+      sent = '',
+    } = await open({
+      ...imageTask((at) => ({
+        task_id: 'task_1',
+        status: 'completed',
+        image: `${at}/in.png`,
+        images: [`${at}/in.png`, `${at}/out.png`],
+      }))('a picture'),
+      sends: true,
+    });
+    const refs: unknown[] = [];
+    const edited = await client.images.edit(
+      { model, prompt, image: sent },
+      { onSubmitted: (ref) => void refs.push(stored(ref)) },
+    );
+    const other = new Gateway({ apiKey: 'sk-test', baseURL: url, logLevel: 'off' });
+
+    const waited = await other.images.wait(parseImageTaskRef(refs[0]));
+
+    const made = [{ url: `${url}/out.png` }];
+    expect([edited.data, waited.data]).toEqual([made, made]);
+    expect(JSON.stringify(refs)).not.toContain('in.png');
+  });
+
+  test('differs by one character', async () => {
+    const {
+      url,
+      client,
+      sent = '',
+    } = await open({
+      ...video((at) => ({ id: 'task_1', status: 'completed', url: `${at}/in.png?2` }))('a film'),
+      sends: true,
+    });
+    const { ref } = await client.videos.create({ model, prompt, input_reference: `${sent}?1` });
+
+    const task = await client.videos.retrieve(parseVideoTaskRef(stored(ref)));
+
+    expect(task.url).toBe(`${url}/in.png?2`);
   });
 });

@@ -42,8 +42,9 @@ async function storedLedger(hasEnds: boolean): Promise<library.SubmitLedger> {
   return ledger;
 }
 
-const withoutTime = (refs: readonly object[]): readonly object[] =>
-  refs.map((ref) => ({ ...ref, createdAt: 0 }));
+/** Leaves out the time, and digests of URLs, which handles of the first version lack. */
+const comparable = (refs: readonly object[]): readonly object[] =>
+  refs.map((ref) => ({ ...ref, createdAt: 0, sent: undefined }));
 
 async function resubmit(ledger: library.SubmitLedger) {
   return resolved(submit(library, ledger));
@@ -67,7 +68,7 @@ test('stored calls have the digests of the same submissions', async () => {
   expect(Object.keys(results)).toEqual(Object.keys(submissions));
   for (const [callId, { refs, posts, end }] of Object.entries(writtenResults)) {
     expect(results[callId]).toMatchObject({ posts, end });
-    expect(withoutTime(results[callId]?.refs ?? [])).toEqual(withoutTime(refs));
+    expect(comparable(results[callId]?.refs ?? [])).toEqual(comparable(refs));
   }
 });
 

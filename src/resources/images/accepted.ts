@@ -1,5 +1,5 @@
 import { defineHidden, isObject } from '../../answers/objects.ts';
-import { rememberSent, withoutSent } from '../../answers/result-places.ts';
+import { digestURLs, rememberSent, withoutSent } from '../../answers/result-places.ts';
 import type { GatewayRequest } from '../../calls/request.ts';
 import type { ReadOther } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
@@ -90,6 +90,7 @@ export function readTaskResponse<Result>(
       ...(requestId !== undefined && { requestId }),
       ...(name !== undefined && name !== 'new-api' && { gateway: name }),
       ...(request.trace !== undefined && { trace: request.trace }),
+      ...(sent.length > 0 && { sent: digestURLs(sent) }),
     });
     rememberSent(sent, ref);
     const foreignURL = path === undefined ? task.address : undefined;

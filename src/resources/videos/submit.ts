@@ -10,7 +10,7 @@ import {
   shown,
 } from '../../options/check.ts';
 import { checkParams } from '../../options/parameters.ts';
-import { listURLs, rememberSent } from '../../answers/result-places.ts';
+import { digestURLs, listURLs, rememberSent } from '../../answers/result-places.ts';
 import { APIError, UnexpectedResponseError } from '../../errors/api-errors.ts';
 import { explainSubmission } from '../../errors/operation-errors.ts';
 import { writeParams } from '../../gateways/define.ts';
@@ -224,7 +224,7 @@ function createRef(
   { baseURL, gateway }: Transport,
   { model, remixOf }: Submission,
   id: string,
-  details: Pick<VideoTaskRef, 'callId' | 'requestId' | 'trace' | 'model'>,
+  details: Pick<VideoTaskRef, 'callId' | 'requestId' | 'trace' | 'model' | 'sent'>,
 ): VideoTaskRef {
   const createdAt = Date.now();
   const kind = gateway?.profile.name;
@@ -267,7 +267,8 @@ function submittedAnswer(
     kind: 'json',
     async read(request, received) {
       const { requestId } = received;
-      const by = { callId: request.id, requestId, trace: request.trace };
+      const names = { callId: request.id, requestId, trace: request.trace };
+      const by = sent.length > 0 ? { ...names, sent: digestURLs(sent) } : names;
       try {
         const { value: task } = await answer.read(request, received);
         const { id, model } = task;

@@ -21,7 +21,7 @@ export const mediaMutants: MutantsByFile = {
     { is: 'if (data.length === 0 && !isFiltered) return undefined;', becomes: '' },
   ],
   'answers/result-places.ts': [
-    { is: 'if (sent.includes(value.trim())) return undefined;', becomes: '' },
+    { is: 'if (isSent(value, sent)) return undefined;', becomes: '' },
     { is: '|(?<!re)source|', becomes: '|' },
   ],
   'answers/received-file.ts': [
