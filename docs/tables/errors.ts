@@ -18,7 +18,7 @@ const fix = 'Ends as failed: the same request fails again.';
 const taskGoesOn = 'Stores `ref` and waits again. Submitting again pays twice.';
 const paid = 'Uses what is there, or ends. A new request is charged again.';
 const checkFirst =
-  'Asks `account.settle(error)`, and repeats the call only if nothing was charged, or with the same `ledger` and `callId`.';
+  'Calls `account.settle(error)`, and repeats the call only if nothing was charged, or with the same `ledger` and `callId`.';
 
 const any: readonly Outcome[] = ['not_sent', 'rejected', 'unknown'];
 
@@ -29,7 +29,7 @@ const groups: readonly (readonly [title: string, texts: Readonly<Record<string, 
       GatewayError: {
         cause: 'The class of all errors of this package.',
         outcomes: any,
-        job: 'Repeats the call if the `outcome` is `not_sent`, except after `InvalidInputError`, `BudgetError` and `UnsupportedByGatewayError`; after `rejected`, once the cause is mended; after `unknown`, only with a ledger or after `account.settle(error)`.',
+        job: 'Repeats the call if the `outcome` is `not_sent`, except after `InvalidInputError`, `BudgetError` and `UnsupportedByGatewayError`; after `rejected`, once the cause is fixed; after `unknown`, only with a ledger or after `account.settle(error)`.',
         code: '`outcome`, `advice`, `summary`, `evidence`, `callId`, `unsafeToReplay`; `GatewayError.isInstance(error)`',
       },
       APIError: {
@@ -91,7 +91,7 @@ const groups: readonly (readonly [title: string, texts: Readonly<Record<string, 
       },
       AuthenticationError: {
         cause:
-          "401: the gateway rejected your key, or the model's provider rejected the gateway's; [`advice`](errors.md#misleading-errors) says which.",
+          "401: the gateway rejected your key, or the model's provider rejected the gateway's; [`advice`](errors.md#misleading-errors) names which.",
         outcomes: ['rejected'],
         job: 'Stops all jobs of this key.',
         code: '`apiKey: async () => …` is called once more after a 401',
@@ -145,7 +145,7 @@ const groups: readonly (readonly [title: string, texts: Readonly<Record<string, 
         cause:
           'The usage log was read too often, about 20 times in 20 minutes, by this client or by others behind the same address.',
         outcomes: ['rejected'],
-        job: 'Reads the log again after `retryAt`. It says nothing about the call that it was read for.',
+        job: 'Reads the log again after `retryAt`. The call that it was read for is not affected.',
         code: '`error.retryAt`, in milliseconds since 1970',
       },
       InternalServerError: {
@@ -182,14 +182,14 @@ const groups: readonly (readonly [title: string, texts: Readonly<Record<string, 
         cause:
           'The gateway answered with a redirect that the client does not follow, usually because `baseURL` is wrong. It follows those of reads, and of speech to a file, which it fetches without the key.',
         outcomes: ['rejected', 'unknown'],
-        job: 'Ends; mend `baseURL`.',
+        job: 'Ends; `baseURL` has to be fixed.',
         code: "`error.headers?.get('location')`, without its query",
       },
       UnexpectedResponseError: {
         cause:
           'A 2xx response whose body is unusable: a page, cut, empty, or of another shape. With `validation: "strict"`, also one that differs from the types.',
         outcomes: ['unknown', 'rejected'],
-        job: 'Keeps `body`, because it may be paid for, and asks `account.settle(error)`.',
+        job: 'Keeps `body`, because it may be paid for, and calls `account.settle(error)`.',
         code: '`error.body`, `error.data`, `error.issues`',
       },
       ResponseFailedError: {
