@@ -232,6 +232,14 @@ const vendorRows: readonly Row[] = [
     ),
   ),
   noCredit(
+    'DashScope, of the free tier',
+    429,
+    vendorError('The free tier of the model has been exhausted.', {
+      code: 'AllocationQuota.FreeTierOnly',
+    }),
+  ),
+  noCredit('a limit of spending', 429, vendorError('You have reached your spending limit.')),
+  noCredit(
     'Ark, overdue',
     403,
     vendorError('The request failed because your account has an overdue balance.', {
@@ -313,6 +321,13 @@ const vendorRows: readonly Row[] = [
       code: 'InvalidEndpointOrModel.NotFound',
     }),
   ),
+  noModel(
+    'Ark, not activated',
+    404,
+    vendorError('Your account 1 has not activated the model m.', { code: 'ModelNotOpen' }),
+  ),
+  noModel('in another region', 404, vendorError('Model m is not available in your region')),
+  noModel('in other words', 404, vendorError('Could not find model m')),
   noModel('GitHub', 404, vendorError('Unknown model: m', { code: 'unknown_model' })),
   noModel('Databricks', 404, {
     error_code: 'RESOURCE_DOES_NOT_EXIST',
@@ -417,6 +432,13 @@ const vendorRows: readonly Row[] = [
     'for the key, in words',
     403,
     { message: 'Invalid access token' },
+    undefined,
+    'Check apiKey',
+  ),
+  refusal(
+    'for a token',
+    403,
+    vendorError('The token is invalid or expired'),
     undefined,
     'Check apiKey',
   ),

@@ -20,7 +20,7 @@ const unpriced: Pattern = { code: /^(convert_request_failed|model_price_error)$/
 const unsupportedModel: Pattern = { code: /^model_not_supported$/i };
 
 const unknownModel: Pattern = {
-  code: /^(model_not_found|deploymentnotfound|unknown_model|invalidendpointormodel\.\w+)$/i,
+  code: /^(model_not_found|deploymentnotfound|unknown_model|invalidendpointormodel\.\w+|modelnotopen)$/i,
 };
 
 /** The model is unknown, or no channel serves it to this key. */
@@ -28,7 +28,7 @@ export const missingModel: Meaning = [
   unknownModel,
   {
     message:
-      /\bno (available )?channels?\b|无可用渠道|可用渠道不存在|\b(?:unknown|no such) model\b|\bmodel\b(?:(?!\b(?:output|response|result|file)s?\b).){0,200}\b(?:not exist|not found|doesn't exist)|\bmodels\/\S{1,100} is not found\b|模型.{0,200}不存在|\bfunction\b.{0,80}\bnot found for account\b|\bthe given endpoint does not exist\b|\bthe model specified in your request is not configured\b/is,
+      /\bno (available )?channels?\b|无可用渠道|可用渠道不存在|\b(?:unknown|no such) model\b|\bmodel\b(?:(?!\b(?:output|response|result|file)s?\b).){0,200}\b(?:not exist|not found|doesn't exist)|\bmodels\/\S{1,100} is not found\b|模型.{0,200}不存在|\bfunction\b.{0,80}\bnot found for account\b|\bthe given endpoint does not exist\b|\bthe model specified in your request is not configured\b|\b(?:could|can) ?not find (?:the )?model\b|\bnot activated the model\b|\bmodel\b.{0,100}\bnot available in your (?:region|country)\b/is,
   },
 ];
 
@@ -37,7 +37,7 @@ export const unusableModel: Meaning = [
   unpriced,
   unsupportedModel,
   {
-    code: /^(model_decommissioned|unavailable_model|get_channel_failed|operationnotsupported|modelnotopen|unsupportedmodel)$|^channel:|_model_access_denied$/i,
+    code: /^(model_decommissioned|unavailable_model|get_channel_failed|operationnotsupported|unsupportedmodel)$|^channel:|_model_access_denied$/i,
   },
   {
     message:
@@ -70,11 +70,11 @@ export const credit: Meaning = [
 
 const accountEmpty: Meaning = [
   {
-    code: /^(insufficient_quota|insufficient_balance(_error)?|billing_hard_limit_reached|exceeded_current_quota_error|accountoverdueerror|setlimitexceeded)$/i,
+    code: /^(insufficient_quota|insufficient_balance(_error)?|billing_hard_limit_reached|exceeded_current_quota_error|accountoverdueerror|setlimitexceeded|allocationquota\.freetieronly)$/i,
   },
   {
     message:
-      /\binsufficient (account )?(balance|funds)\b|\bcredit balance is too low\b|\boverdue balance\b|\bexceeded current quota\b|\bmodel service has been paused\b|余额不足|已欠费|套餐已到期|\bplan package has expired\b/i,
+      /\binsufficient (account )?(balance|funds)\b|\bcredit balance is too low\b|\boverdue balance\b|\bexceeded current quota\b|\bmodel service has been paused\b|余额不足|已欠费|套餐已到期|\bplan package has expired\b|\bfree tier\b.{0,40}\bexhausted\b|\bspend(ing)? limit\b/i,
   },
 ];
 
@@ -103,7 +103,7 @@ export const invalidKey: Meaning = [
   { code: /^((invalid|wrong)_api_key|api_key_invalid|failed_to_auth)$/ },
   {
     message:
-      /\b(incorrect|invalid|wrong|expired) (api[ _-]?key|access[ _-]?token)\b|\bapi key (is )?(not valid|invalid|expired)\b|\bmake sure (that )?your api[ _-]?key is valid\b|\bfailed to authenticate\b/i,
+      /\b(incorrect|invalid|wrong|expired) (api[ _-]?key|access[ _-]?token)\b|\b(api key|token) (is )?(not valid|invalid|expired)\b|\bmake sure (that )?your api[ _-]?key is valid\b|\bfailed to authenticate\b/i,
   },
 ];
 

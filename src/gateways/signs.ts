@@ -16,9 +16,9 @@ export const requestIdHeaders = [
   'x-amzn-requestid',
 ];
 
-/** Names of models that make images or videos, also when a text operation requests them. */
+/** Names of models that make images, videos or music, also when a text operation requests them. */
 export const mediaModel =
-  /(?:^|[^a-z])(?:image|imagen|dall-?e|nano-banana|flux|stable-?diffusion|midjourney|seedream|sora|veo|kling|hailuo|seedance)(?:[^a-z]|$)/i;
+  /(?:^|[^a-z])(?:image|imagen|dall-?e|nano-banana|flux|stable-?diffusion|midjourney|seedream|ideogram|recraft|kolors|cogview|video|sora|veo|kling|hailuo|seedance|cogvideox?|runway|[ti]2[iv]|suno|lyria)(?:[^a-z]|$)/i;
 
 /** Error types that show that the gateway itself rejected a key. */
 export const keyRefusals =

@@ -1,4 +1,4 @@
-import { isObject, listObjects, toFields } from '../answers/objects.ts';
+import { hasValue, isObject, listObjects, toFields } from '../answers/objects.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import { mediaModel } from '../gateways/signs.ts';
 import type { JsonObject } from '../types.ts';
@@ -39,11 +39,19 @@ export const outputRules: readonly OutputRule[] = [
         ),
   },
   {
+    request: '`imageConfig` or `image_config`',
+    fields: ['imageConfig', 'image_config', 'generationConfig', 'generation_config'],
+    asks: (body) =>
+      [body, body['generationConfig'], body['generation_config']]
+        .map(toFields)
+        .some((config) => hasValue(config['imageConfig'] ?? config['image_config'])),
+  },
+  {
     request: 'the tool `image_generation`',
     fields: ['tools'],
     asks: ({ tools }) =>
       listObjects(tools).some(
-        ({ type }) => typeof type === 'string' && /\b(image|video)_generation\b/.test(type),
+        ({ type }) => typeof type === 'string' && /\b(image|video)_generation/.test(type),
       ),
   },
   {

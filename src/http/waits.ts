@@ -177,7 +177,8 @@ export function readReset(
 
 /** Returns the wait in headers such as `llm_provider-retry-after`, `x-ratelimit-timeremaining`. */
 function readOtherWait(headers: Iterable<Header>): number | undefined {
-  const names = /^llm_provider-retry-after$|limit.{0,100}retry-after|limit.{0,100}time-?remaining$/;
+  const names =
+    /^(llm_provider|x)-retry-after$|limit.{0,100}retry-after|limit.{0,100}time-?remaining$/;
   return longest(
     [...headers].map(([name, value]) => ({
       wait: names.test(name) ? parseWait(value) : undefined,

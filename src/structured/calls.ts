@@ -1,5 +1,5 @@
 import type { JsonObject } from '../types.ts';
-import { hasValue, isObject, parseJSON } from '../answers/objects.ts';
+import { hasValue, isObject, parseJSON, trimmedText } from '../answers/objects.ts';
 
 /**
  * The problem of a response that has such a call, as the end of a sentence. The text beside it is paid for, so no other
@@ -23,13 +23,15 @@ export function isBlank(args: unknown): boolean {
   return isMissing(args) || /^\s*\{\s*\}\s*$/.test(args);
 }
 
+const hasName = (name: unknown): boolean => trimmedText(name) !== undefined;
+
 /** Returns whether a call has neither a name nor arguments. Some models write such calls beside text. */
 export const isHollowCall = (name: unknown, args: unknown): boolean =>
-  !hasValue(name) && isBlank(args);
+  !hasName(name) && isBlank(args);
 
 /** Returns whether a call has arguments, but no name. */
 export const isNamelessCall = (name: unknown, args: unknown): boolean =>
-  !hasValue(name) && !isBlank(args);
+  !hasName(name) && !isBlank(args);
 
 /**
  * Returns a call of a conversation with arguments that are JSON. vLLM, SGLang and llama.cpp parse them, and refuse the

@@ -19,7 +19,7 @@ const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text
 const tools = untyped<[]>([{ type: 'image_generation' }]);
 const config = { responseModalities: ['TEXT', 'IMAGE'] };
 
-const charged: Readonly<Record<string, Call>> = {
+const charged: Record<string, Call> = {
   'chat with modalities': (client) => ask(client, { modalities: ['image', 'text'] }),
   'chat with sound': (client) => ask(client, { modalities: ['text', 'audio'] }),
   'chat, streamed': (client) => ask(client, { modalities: ['image', 'text'], stream: true }),
@@ -42,13 +42,18 @@ const charged: Readonly<Record<string, Call>> = {
     client.chat.completions
       .runTools({ model: 'm', messages: [...messages], tools: [], modalities: ['image'] })
       .done(),
+  'chat with image_config': (client) => ask(client, { image_config: { aspect_ratio: '1:1' } }),
   'a model of images': (client) => ask(client, { model: 'google/gemini-2.5-flash-image' }),
   'generate.content': (client) => generate(client, { generationConfig: config }),
+  'generate.content with imageConfig': (client) =>
+    generate(client, { generationConfig: { imageConfig: { aspectRatio: '1:1' } } }),
   'generate.content of a model of images': (client) =>
     generate(client, { model: 'gemini-3-pro-image-preview' }),
   'generate.contentStream': (client) =>
     client.generate.contentStream({ model: 'm', contents: 'hi', generationConfig: config }),
   'responses.create': (client) => respond(client, { tools }),
+  'responses.create with a preview of the tool': (client) =>
+    respond(client, { tools: [{ type: 'image_generation_preview' }] }),
   'responses.create, streamed': (client) => respond(client, { tools, stream: true }),
   'post to chat': (client) =>
     client.post('/v1/chat/completions', { body: { model: 'm', messages, modalities: ['image'] } }),
@@ -123,6 +128,22 @@ const listed = (['new-api', 'openrouter', 'litellm'] as const).flatMap((kind) =>
     .map((row) => [kind, ...row] as const),
 );
 
+/** Models of other vendors, as gateways sell them by chat. */
+for (const model of [
+  'ideogram-v3',
+  'recraft-v3',
+  'cogview-4',
+  'cogvideox-2',
+  'hunyuan-video',
+  'wan2.2-t2v-plus',
+  'suno-v4',
+  'runway-gen4',
+  'kwai/kolors',
+  'lyria-2',
+]) {
+  charged[`chat with ${model}`] = (client) => ask(client, { model });
+}
+
 const metered: Readonly<Record<string, Call>> = {
   'chat with modalities of text': (client) => ask(client, { modalities: ['text'] }),
   'chat with a picture in the prompt': (client) =>
@@ -139,6 +160,7 @@ const metered: Readonly<Record<string, Call>> = {
   'responses.create with another tool': (client) =>
     respond(client, { tools: [{ type: 'web_search' }] }),
   'a model whose name only resembles': (client) => ask(client, { model: 'imagery-1-veoh' }),
+  'a model of text beside one of videos': (client) => ask(client, { model: 'videollama-sunor' }),
   'post to chat': (client) =>
     client.post('/v1/chat/completions', { body: { model: 'm', messages } }),
 };

@@ -262,6 +262,12 @@ export const rateLimits: readonly RateLimit[] = [
     wait: 250,
   },
   {
+    name: 'x-retry-after',
+    source: 'constructed',
+    headers: { 'x-retry-after': '3' },
+    wait: 3_000,
+  },
+  {
     name: 'minutes, in words',
     source: 'constructed',
     body: message('Too many requests. Retry in about 6 minutes.'),

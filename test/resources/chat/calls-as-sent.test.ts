@@ -274,6 +274,7 @@ const streamCases: Readonly<
     [paris, rome],
   ],
   'are hollow': [[{ index: 0, id: 'x', name: '', args: '' }], []],
+  'are hollow, with a blank name': [[{ index: 0, id: 'x', name: ' ', args: '{}' }], []],
   'are hollow beside another': [
     [
       { index: 0, id: 'x', name: 'look', args: parisArgs },
@@ -402,6 +403,7 @@ const wholeCases: Readonly<
     [paris, rome, ['roll', '{"sides":6}']],
   ],
   'are hollow': [[{ id: 'x', name: '', args: '' }], []],
+  'are hollow, with a blank name': [[{ id: 'x', name: ' ', args: '{}' }], []],
   'are hollow, with null as text': [[{ id: 'x', name: '', args: 'null' }], []],
   'have null as text in place of arguments': [
     [{ id: 'x', name: 'look', args: 'null' }],
