@@ -29,7 +29,7 @@ function hasContent(event: JsonObject): boolean {
 
 /** Protocol of a streamed response, which ends with an event of its own. */
 export const responseProtocol: StreamProtocol<ResponseStreamEvent> = {
-  read: (value, check) => readValue(value, eventSchema, check),
+  read: (value, check) => readValue(toEvent(value), eventSchema, check),
   follow: (keeps) => new ResponseAccumulator(keeps),
   readError: readResponseEventError,
   answerBeside: (value) => (isObject(value) ? value : undefined),
@@ -49,16 +49,26 @@ export const wholeResponse = {
   fromEvents: collectAs(responseProtocol),
 };
 
+/** Converts a whole response, which some gateways send in place of its events, to the event that ends it. */
+const toEvent = (value: unknown): unknown =>
+  isObject(value) && value['object'] === 'response' && isModelResponse(value)
+    ? toLastEvent(value)
+    : value;
+
+function toLastEvent(response: JsonObject): JsonObject {
+  const { status = 'completed' } = response;
+  const isOver = status === 'completed' || status === 'incomplete';
+  return { type: isOver ? `response.${status}` : 'response.in_progress', response };
+}
+
 /** Converts a whole response to the events of a stream. */
 function toEvents(response: JsonObject): readonly JsonObject[] {
-  const { status = 'completed' } = response;
   const output = listObjects(response['output']);
   const begun = { ...response, status: 'in_progress', output: [], usage: null };
-  const isOver = status === 'completed' || status === 'incomplete';
   const events = [
     { type: 'response.created', response: begun },
     ...output.flatMap(toItemEvents),
-    { type: isOver ? `response.${status}` : 'response.in_progress', response },
+    toLastEvent(response),
   ];
   return events.map((event, position) => ({ ...event, sequence_number: position }));
 }

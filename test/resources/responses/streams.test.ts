@@ -347,6 +347,27 @@ describe('JSON in place of a stream', () => {
     },
   );
 
+  test.each(['completed', 'incomplete'])(
+    'a whole response in place of its events is read, streamed or not: %s',
+    async (status) => {
+      const content = [{ type: 'output_text', text: 'Hello', annotations: [] }];
+      const call = { type: 'function_call', id: 'f', call_id: 'c', name: 'f', arguments: '{}' };
+      const { status: _, ...message } = item;
+      const answer = { ...base, status, output: [{ ...message, content }, call], usage };
+      const { client } = scripted([eventStream(answer, '[DONE]')]);
+
+      const response = await client.responses.create({ ...ask, stream: false });
+      const stream = await client.responses.create(ask);
+      const events = await collect(stream);
+
+      expect(response).toMatchObject({ status, output_text: 'Hello', usage });
+      expect(events.map(({ type }) => type)).toEqual([`response.${status}`]);
+      expect(stream.partial).toMatchObject({ status, output_text: 'Hello' });
+      // Items have no status of their own.
+      expect(JSON.stringify([response, events])).not.toContain('"status":null');
+    },
+  );
+
   test('JSON in place of a stream can be lines of events, which need their end', async () => {
     const events = [...begun, completed];
     const type = { headers: { 'content-type': 'application/x-ndjson' } };
