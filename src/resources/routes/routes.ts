@@ -124,7 +124,7 @@ function createRouteSpec(
   const resolved = resolvePath(path, version);
   const [plainPath = ''] = resolved.split('?', 1);
   const [operation, usual, task] = findOperation(method, plainPath, gateway?.profile.paths);
-  const [, model = plainPath] = /\/models\/([^:]+):\w+$/.exec(plainPath) ?? [];
+  const model = plainPath.split('/models/')[1]?.split(':', 1)[0] ?? plainPath;
   const charge = chargeFor(operation, usual, isMedia, options?.body, options?.extraBody, { model });
   return {
     operation: `${method} ${plainPath}`,
