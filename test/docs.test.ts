@@ -40,7 +40,7 @@ test('the README names the runtimes in which keys are searched for', () => {
   const listed = read('test/runtimes/runners/runtimes.ts').split('export const runtimes')[1] ?? '';
   const readme = read('README.md').replaceAll('Node.js', 'node');
   const [, named = ''] = /tested in (.*?)\./.exec(readme) ?? [];
-  const families = [...listed.matchAll(/^  (?:(\w+)[,(]|\{ name: '(\w+)')/gm)].map(
+  const families = [...listed.matchAll(/^  (\w+)[,(]|\bname: '(\w+)'/gm)].map(
     ([, variable, name]) => variable ?? name,
   );
 
