@@ -99,7 +99,7 @@ const compared: readonly Column[] = ['model-gateway', 'openai', 'groq-sdk'];
 
 const rows = {
   call: { id: 'calls', label: 'A whole call, CPU', unit: 'µs' },
-  cold: { id: 'calls.cold', label: '– calls 11 to 500 of a process', unit: 'µs' },
+  cold: { id: 'calls.cold', label: 'A whole call, CPU – calls 11 to 500 of a process', unit: 'µs' },
   promoted: {
     id: 'calls.promoted',
     label: 'Memory of a call that outlives young collections',

@@ -70,6 +70,9 @@ interface Saved extends Omit<Results, 'verdicts'> {
   readonly gates: readonly (Verdict['gate'] & Omit<Verdict, 'gate'>)[];
 }
 
+/** The part that a row or a gate belongs to. */
+const partOf = (id: string): string => id.split('.', 1)[0] ?? '';
+
 /** Adds the former results of the parts that this run has not measured, and their order. */
 export async function withFormer({ metrics, verdicts, raw }: Results): Promise<Results> {
   const former: Saved = JSON.parse(
@@ -81,17 +84,23 @@ export async function withFormer({ metrics, verdicts, raw }: Results): Promise<R
     result,
   }));
   const measured = new Set(metrics.map(({ id }) => id));
-  const gateOrder = verdictsOfFormer.map(({ gate }) => gate.metric);
   const kept = verdictsOfFormer.filter(({ gate }) => !measured.has(gate.metric));
   const known = new Set(former.metrics.map(({ id }) => id));
+  const all = [
+    ...former.metrics.map((metric) => metrics.find(({ id }) => id === metric.id) ?? metric),
+    ...metrics.filter(({ id }) => !known.has(id)),
+  ];
+  const partOrder = all.map(({ id }) => partOf(id));
+  // New rows stand with those of their part.
+  const sorted = all.toSorted(
+    (one, other) => partOrder.indexOf(partOf(one.id)) - partOrder.indexOf(partOf(other.id)),
+  );
+  const order = sorted.map(({ id }) => id);
   return {
     environment: former.environment,
-    metrics: [
-      ...former.metrics.map((metric) => metrics.find(({ id }) => id === metric.id) ?? metric),
-      ...metrics.filter(({ id }) => !known.has(id)),
-    ],
+    metrics: sorted,
     verdicts: [...kept, ...verdicts].toSorted(
-      (one, other) => gateOrder.indexOf(one.gate.metric) - gateOrder.indexOf(other.gate.metric),
+      (one, other) => order.indexOf(one.gate.metric) - order.indexOf(other.gate.metric),
     ),
     raw: { ...former.raw, ...raw },
   };

@@ -98,14 +98,11 @@ export async function sendWithRetries<T>(
 ): Promise<OpenAnswer<T>> {
   if (retries === undefined) request.begin();
   const own = retries ?? new Retries(request);
-  const contexts = isInside ? [] : request.listeners.filter(({ run }) => run !== undefined);
-  if (contexts.length > 0) {
-    // The context of a later listener encloses those of earlier ones.
+  if (!isInside && request.listeners.some(({ run }) => run !== undefined)) {
     const send = () => sendWithRetries(request, own, true);
-    return contexts.reduce(
-      (inner, { run }) =>
-        () =>
-          run?.(inner) ?? inner(),
+    // The context of a later listener encloses those of earlier ones.
+    return request.listeners.reduce(
+      (inner, { run }) => (run === undefined ? inner : () => run(inner)),
       send,
     )();
   }

@@ -25,14 +25,14 @@ test.each([
   [
     'createGateway() with chat',
     () => createGateway(options, { chat: Chat }),
-    165,
+    160,
     /^policies\/observing\/(log|channel)\.ts /,
   ],
   // Spending is always counted, and the policies look whether a call asks for them.
   [
     'Gateway',
     () => new Gateway(options),
-    195,
+    192,
     /^(policies\/(observing\/(log|channel)|fallback\/fallback|modes\/output-modes)\.ts|resources\/account\/)/,
   ],
 ])(
