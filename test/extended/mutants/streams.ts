@@ -23,7 +23,6 @@ export const streamMutants: MutantsByFile = {
       is: '// Events after the end of a complete response are ignored.\n    if (isOver()) return;',
       becomes: '',
     },
-    { is: "if (data.trim() === '') {", becomes: "if (data === '') {" },
     {
       is: "if (!isOpen && !data.startsWith('{') && keepAliveText.test(data)) return;",
       becomes: '',
