@@ -161,6 +161,11 @@ const half = (path: string): Uint8Array<ArrayBuffer> =>
 
 const completed: Body = () => ({ id: 'task_1', status: 'completed' });
 
+const filtered = {
+  raiMediaFilteredCount: 1,
+  raiMediaFilteredReasons: ['It shows a person.'],
+};
+
 /** What a gateway or a store sends with status 200 instead of a file, and the words that must reach the caller. */
 const wrongFiles: readonly (readonly [
   name: string,
@@ -266,6 +271,60 @@ const kinds: readonly Kind[] = [
     done: true,
     response: { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['It shows a person.'] },
   }))('a film that Veo has filtered', { fails: /It shows a person/ }),
+  ...Object.entries({
+    'below generateVideoResponse': () => ({
+      name: 'operations/task_1',
+      done: true,
+      response: { generateVideoResponse: filtered },
+    }),
+    'beside the status of the gateway': () => ({ ...completed(''), response: filtered }),
+    'in a record of the gateway': () => ({
+      data: { task_id: 'task_1', status: 'SUCCESS', data: { done: true, response: filtered } },
+    }),
+    'as a list of one': () => [{ ...completed(''), response: filtered }],
+  }).map(([name, body]) =>
+    video(body)(`a film that Veo has filtered, ${name}`, {
+      fails: /It shows a person/,
+      isVariant: true,
+    }),
+  ),
+  video((at) => ({
+    ...completed(at),
+    response: {
+      ...filtered,
+      generatedSamples: [{ video: { uri: `${at}/out.mp4` } }],
+    },
+  }))('a film beside one that Veo has filtered'),
+  video((at) => [{ ...completed(at), url: `${at}/out.mp4` }])('a film in a list of one'),
+  video((at) => ({ id: 'task_1', status: 'Ready', result: { sample: `${at}/out.mp4` } }))(
+    'a film that is ready',
+  ),
+  video((at) => ({
+    status: 'MEDIA_GENERATION_STATUS_SUCCESSFUL',
+    video: { url: `${at}/out.mp4` },
+  }))('a film with a long word', { isVariant: true }),
+  ...['nsfw', 'unsuccessful', '失败', 'MEDIA_GENERATION_STATUS_FAILED'].map((status) =>
+    video(() => ({ id: 'task_1', status, error: 'because of the prompt' }))(
+      `a film with the status ${status}`,
+      { fails: /because of the prompt/, isVariant: status !== 'nsfw' },
+    ),
+  ),
+  ...['', null, ' '].map((b64_json) =>
+    answers('image', [
+      [
+        'POST',
+        /images/,
+        () =>
+          respond(
+            [`data: ${JSON.stringify({ type: 'image_generation.completed', b64_json })}\n\n`],
+            'text/event-stream',
+          ),
+      ],
+    ])(`a streamed picture that is ${JSON.stringify(b64_json)}`, {
+      fails: /no image|no picture|without|contains no/i,
+      isVariant: b64_json !== '',
+    }),
+  ),
   ...wrongFiles
     // The length of an MP3 is not in it.
     .filter(([name]) => name !== 'a half')
