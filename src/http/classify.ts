@@ -10,6 +10,8 @@ import {
   permanent,
   providerCredit,
   invalidKey,
+  rateLimit,
+  tooLong,
 } from '../answers/error-codes.ts';
 import { codeText, isObject, toFields } from '../answers/objects.ts';
 import type { ChargeClass } from '../endpoints.ts';
@@ -214,9 +216,19 @@ export function findStatus({ code }: ErrorBody): number | undefined {
   return /^[45]\d\d$/.test(code ?? '') ? Number(code) : undefined;
 }
 
-/** Classifies an error that a stream begins with: as the same error with the status that it names. */
+/** Types of errors that precede any work, in the formats of OpenAI and Anthropic. */
+const refusalTypes = /^(invalid_request|rate_limit|authentication|permission|not_found)_error$/;
+
+/** Returns whether an error has a status that rejects a request before any work, although it does not name it. */
+function precedesWork(body: ErrorBody, charge: ChargeClass): boolean {
+  // A charged call may have been billed, whatever the type says.
+  const isTyped = charge === 'metered' && refusalTypes.test(body.type ?? '');
+  return isTyped || means(body, tooLong, rateLimit);
+}
+
+/** Classifies an error that a stream begins with: as the same error with the status that it names or implies. */
 export function classifyEvent(body: ErrorBody, headers: Headers, charge: ChargeClass): FailureKind {
-  const status = findStatus(body);
+  const status = findStatus(body) ?? (precedesWork(body, charge) ? 400 : undefined);
   if (status === undefined) return classifyErrorInSuccess(body, charge, false, false);
   return classifyStatus(status, body, headers, charge);
 }

@@ -98,6 +98,48 @@ test('an error without an id is a poll that failed, and ends each wait after ele
 
 const streams = doors.filter(({ kind }) => kind === 'stream');
 
+/** Errors that a provider reports before any work, without a status. */
+const early: readonly object[] = [
+  {
+    message: `${words}: the maximum context length is 4096 tokens`,
+    code: 'context_length_exceeded',
+  },
+  { message: `${words}: prompt is too long: 210000 tokens > 200000 maximum` },
+  { message: words, code: 'rate_limit_exceeded' },
+];
+
+/** Errors of these types too, for calls that are billed by use. */
+const typed: readonly object[] = [
+  { message: words, type: 'invalid_request_error' },
+  { message: words, type: 'rate_limit_error' },
+];
+
+test.each([...early, ...typed])(
+  'an error before any content is not charged, although the stream began with 200: %j',
+  async (error) => {
+    const asked = streams.filter(({ name }) => !typed.includes(error) || !/image/.test(name));
+    for (const door of asked) {
+      const answer = eventStream({ type: 'error', error }, '[DONE]');
+
+      const { error: failure, requests } = await open(door, answer);
+
+      expect(failure, door.name).toMatchObject({ outcome: 'rejected' });
+      expect(String(failure), door.name).toContain(words);
+      expect(requests, door.name).toBe(1);
+    }
+  },
+);
+
+test('an error after content is unknown, whatever it says', async () => {
+  const [door] = streams.filter(({ name }) => name === 'chat stream');
+  const content = { choices: [{ index: 0, delta: { content: 'Hi' } }] };
+  const answer = eventStream(content, { error: early[0] }, '[DONE]');
+
+  const { error } = door === undefined ? {} : await open(door, answer);
+
+  expect(error).toMatchObject({ outcome: 'unknown' });
+});
+
 describe.each([...errors, ...quotes])('$name', (form) => {
   test('an error in a 200 is read at every door', () =>
     expectAt(doors, form, (door) => open(door, whole(form, 200))));
