@@ -132,8 +132,8 @@ function splitDataURL(text: string) {
   return { type, isBase64, content: text.slice(head.length) };
 }
 
-/** Reverses percent encoding; returns text unchanged that has none. */
-function decodePercents(text: string): string {
+/** Reverses percent encoding; returns text unchanged that has none, or has it malformed. */
+export function decodePercents(text: string): string {
   try {
     return text.includes('%') ? decodeURIComponent(text) : text;
   } catch {
@@ -160,13 +160,16 @@ export function readBase64(text: string): EncodedBytes | undefined {
   return { base64: bare + '='.repeat((4 - (bare.length % 4)) % 4), type: url?.type };
 }
 
-/** Encodes bytes in base64, in pieces because the number of arguments of a call is limited. */
+/** Bytes that are encoded at once: few enough for the call stack, and a multiple of three, so that pieces can be joined. */
+export const encodedPiece = 24_576;
+
+/** Encodes bytes in base64. */
 export function encodeBase64(bytes: Uint8Array): string {
   let text = '';
-  for (let start = 0; start < bytes.length; start += 8_192) {
-    text += String.fromCharCode(...bytes.subarray(start, start + 8_192));
+  for (let start = 0; start < bytes.length; start += encodedPiece) {
+    text += btoa(String.fromCharCode(...bytes.subarray(start, start + encodedPiece)));
   }
-  return btoa(text);
+  return text;
 }
 
 /** Decodes hexadecimal digits; `undefined` if the text is anything else. */

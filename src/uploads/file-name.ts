@@ -1,5 +1,6 @@
 import {
   audioFormats,
+  decodePercents,
   extensionForType,
   findFormatByBytes,
   findFormatByExtension,
@@ -138,19 +139,10 @@ export function typeForName(name: string): string | undefined {
   return findFormatByExtension(extension)?.types[extension];
 }
 
-/** Decodes a part of a URL. Returns it unchanged if it is malformed. */
-export function decodeSegment(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
 function nameFromURL(url: string): string | undefined {
   // A data URL has no name, and a blob URL ends in a random id.
   if (/^(data|blob):/i.test(url)) return undefined;
-  return baseName(URL.canParse(url) ? decodeSegment(baseName(new URL(url).pathname) ?? '') : url);
+  return baseName(URL.canParse(url) ? decodePercents(baseName(new URL(url).pathname) ?? '') : url);
 }
 
 /** Returns the file name in a `content-disposition` header (RFC 6266), or `undefined`. */
@@ -161,7 +153,7 @@ export function nameFromDisposition(header: string): string | undefined {
   return baseName(
     extended === undefined
       ? (quoted?.replaceAll(/\\(["\\])/g, '$1') ?? plain)
-      : decodeSegment(extended),
+      : decodePercents(extended),
   );
 }
 

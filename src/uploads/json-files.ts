@@ -1,3 +1,4 @@
+import { encodeBase64 } from '../answers/bytes.ts';
 import { isObject } from '../answers/objects.ts';
 import { type BodyEncoding, jsonBody } from '../http/request.ts';
 import type { JsonObject } from '../types.ts';
@@ -6,17 +7,10 @@ import { prepareBody } from './form.ts';
 import { openPart } from './multipart.ts';
 import type { Uploadable } from './types.ts';
 
-/** Bytes that are encoded at once. A multiple of three, so that pieces of base64 can be joined. */
-const pieceSize = 24_576;
-
 async function dataURL(value: Uploadable, field: string, signal: AbortSignal): Promise<string> {
   const part = await openPart({ name: field, field, value, purpose: 'image' }, signal);
   const bytes = new Uint8Array(await (await toBlob(part)).arrayBuffer());
-  let encoded = '';
-  for (let start = 0; start < bytes.length; start += pieceSize) {
-    encoded += btoa(String.fromCharCode(...bytes.subarray(start, start + pieceSize)));
-  }
-  return `data:${part.type};base64,${encoded}`;
+  return `data:${part.type};base64,${encodeBase64(bytes)}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { decodeBytes, encodeBase64 } from '../../answers/bytes.ts';
+import { decodeBytes, encodeBase64, encodedPiece } from '../../answers/bytes.ts';
 import { isObject, isText, trimmedText } from '../../answers/objects.ts';
 import type { ResponseSchema } from '../../answers/reader.ts';
 import { withoutSent } from '../../answers/result-places.ts';
@@ -211,14 +211,11 @@ async function collectSpeech(
   return file instanceof Uint8Array ? new Uint8Array(file) : String(file);
 }
 
-/** Small enough for the call stack, and divisible by three, so that no chunk is padded with `=`. */
-const chunkBytes = 24_576;
-
 function toEvents(bytes: Uint8Array): readonly JsonObject[] {
   const events: JsonObject[] = [];
-  for (let start = 0; start < bytes.length; start += chunkBytes) {
-    const chunk = String.fromCharCode(...bytes.subarray(start, start + chunkBytes));
-    events.push({ type: 'speech.audio.delta', audio: btoa(chunk) });
+  for (let start = 0; start < bytes.length; start += encodedPiece) {
+    const audio = encodeBase64(bytes.subarray(start, start + encodedPiece));
+    events.push({ type: 'speech.audio.delta', audio });
   }
   return [...events, { type: 'speech.audio.done' }];
 }

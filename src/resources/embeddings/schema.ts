@@ -1,4 +1,4 @@
-import { decodeBase64 } from '../../answers/bytes.ts';
+import { decodeBase64, encodeBase64, toBytes } from '../../answers/bytes.ts';
 import { hasValue, isObject, listObjects, numberFrom } from '../../answers/objects.ts';
 import {
   type Fault,
@@ -20,10 +20,10 @@ const floatBytes = 4;
 /** The requested length of the vectors. */
 type Dimensions = number | undefined;
 
-/** Checks that a value other than text is a vector in a format that `toVector` supports. */
-function isVector(value: unknown): boolean {
+/** Returns the numbers of a vector that is not text; `undefined` if it has others, such as a vector for each token. */
+function numbersIn(value: unknown): number[] | undefined {
   const numbers = typeof value === 'string' ? undefined : toVector(value);
-  return numbers !== undefined && numbers.every((item) => typeof item === 'number');
+  return numbers?.every((item) => typeof item === 'number') === true ? numbers : undefined;
 }
 
 /**
@@ -37,21 +37,17 @@ function toVector(value: unknown, dimensions?: Dimensions): number[] | undefined
 }
 
 /** Decodes a vector to 32-bit floats; returns `undefined` if it is not a vector. */
-function toFloats(value: unknown, dimensions?: Dimensions): Float32Array | undefined {
+function toFloats(value: unknown, dimensions: Dimensions): Float32Array | undefined {
   if (typeof value === 'string') return decodeFloats(value, dimensions);
-  return isVector(value) ? Float32Array.from(toVector(value) ?? []) : undefined;
+  const numbers = numbersIn(value);
+  return numbers && Float32Array.from(numbers);
 }
 
 /** Encodes a vector as little-endian 32-bit floats in base64; returns `undefined` if it is not a vector. */
 function toBase64(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
-  // A vector for each token cannot be encoded.
-  const vector = isVector(value) ? toVector(value) : undefined;
-  if (vector === undefined) return undefined;
-  let binary = '';
-  const { buffer } = convertByteOrder(Float32Array.from(vector));
-  for (const byte of new Uint8Array(buffer)) binary += String.fromCharCode(byte);
-  return btoa(binary);
+  const numbers = numbersIn(value);
+  return numbers && encodeBase64(toBytes(convertByteOrder(Float32Array.from(numbers))));
 }
 
 /** Converts numbers that were sent as text. Returns other lists unchanged. */
@@ -287,7 +283,7 @@ export function embeddingsSchema({
   };
   const isReadable = (item: JsonObject): boolean => {
     const { embedding } = item;
-    if (typeof embedding !== 'string') return isVector(embedding);
+    if (typeof embedding !== 'string') return numbersIn(embedding) !== undefined;
     const floats = decodeFloats(embedding, dimensions);
     if (floats !== undefined && format !== 'base64') decoded.set(item, floats);
     return floats !== undefined;

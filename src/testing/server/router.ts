@@ -1,5 +1,5 @@
 import { endpoints, type Operation } from '../../endpoints.ts';
-import { decodeSegment } from '../../uploads/file-name.ts';
+import { decodePercents } from '../../answers/bytes.ts';
 
 /** Operation and path parameters of a request. */
 export interface Route {
@@ -53,7 +53,9 @@ export function createRouter(paths: Readonly<Partial<Record<Operation, string>>>
       const groups = Object.entries(match.groups ?? {});
       return {
         operation: route.operation,
-        parameters: Object.fromEntries(groups.map(([name, value]) => [name, decodeSegment(value)])),
+        parameters: Object.fromEntries(
+          groups.map(([name, value]) => [name, decodePercents(value)]),
+        ),
       };
     }
     return undefined;
