@@ -47,27 +47,17 @@ export function requestBase64<T>(
     if (!isFormatRejected(error)) throw error;
     models.add(key);
     client.log.write('info', 'Base64 vectors were rejected; numbers are requested', { model });
-    const limit =
-      options?.totalTimeout === undefined ? client.call.totalTimeout : options.totalTimeout;
-    return send({}, secondOptions(options, limit, startedAt)).state().answer;
+    // The second request has its own ids, and the rest of the time limit.
+    const { callId, idempotencyKey, totalTimeout = client.call.totalTimeout } = options ?? {};
+    const again = {
+      ...options,
+      callId: callId && `${callId}-2`,
+      idempotencyKey: idempotencyKey && `${idempotencyKey}-2`,
+      totalTimeout: totalTimeout && Math.max(1, totalTimeout - (performance.now() - startedAt)),
+    };
+    return send({}, again).state().answer;
   });
   return new GatewayPromise(answer);
-}
-
-/** Returns the options of the second request: its own ids, and the rest of the time limit. */
-function secondOptions(
-  options: RequestOptions | undefined,
-  limit: number | null | undefined,
-  startedAt: number,
-): RequestOptions {
-  const { callId, idempotencyKey } = options ?? {};
-  const totalTimeout = limit && Math.max(1, limit - (performance.now() - startedAt));
-  return {
-    ...options,
-    callId: callId && `${callId}-2`,
-    idempotencyKey: idempotencyKey && `${idempotencyKey}-2`,
-    totalTimeout,
-  };
 }
 
 /** Returns whether a provider rejected a request, uncharged, because of the format of its vectors. */
