@@ -12,7 +12,7 @@ import { withJSON } from '../../structured/calls.ts';
 import { deliverWithChoices } from './delivery.ts';
 import { readParts } from './normalize.ts';
 import type { ChatCompletionCreateParamsBase } from './params.ts';
-import { chatProtocolFor, completionFormat, countChoices } from './protocol.ts';
+import { chatProtocolFor, countChoices, formatsFor } from './protocol.ts';
 import type { ChatCompletion, ChatCompletionChunk } from './types.ts';
 
 /** Removes the fields that this package adds to messages of a model. */
@@ -71,7 +71,7 @@ export function createCompletion(
   output?: OutputRules<ChatCompletionCreateParamsBase>,
 ): GatewayPromise<ChatCompletion> {
   const format = (own: ChatCompletionCreateParamsBase) =>
-    completionFormat(countChoices(own, options));
+    formatsFor(countChoices(own, options)).format;
   const parts = { kind: 'json', write: writeCompletion, format, output } as const;
   return transport.operate('chat.completions.create', params, parts, options);
 }

@@ -1,6 +1,5 @@
 import { hasValue, isObject, listObjects, numberFrom, toFields } from '../../answers/objects.ts';
 import { readValue } from '../../answers/reader.ts';
-import type { AnswerFormat } from '../../calls/request.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import { collectAs } from '../../streams/open-stream.ts';
 import type { StreamProtocol } from '../../streams/protocol.ts';
@@ -17,7 +16,7 @@ import {
   isCompletion,
   oneCompletionSchema,
 } from './schema.ts';
-import type { ChatCompletion, ChatCompletionChunk } from './types.ts';
+import type { ChatCompletionChunk } from './types.ts';
 
 /** Returns the number of choices that a request asks for. */
 export function countChoices(
@@ -28,46 +27,30 @@ export function countChoices(
   return Math.max(numberFrom(peek(params, 'n')) ?? 1, extra ?? 1);
 }
 
-/** The protocols and formats for one choice, which nearly all calls ask for. */
-const single: { protocol?: ChatProtocol; answer?: CompletionAnswer; format?: CompletionFormat } =
-  {};
+/** Creates the protocol of streamed completions, and the formats of whole ones, which may arrive as a stream anyway. */
+function createFormats(choices: number) {
+  const protocol = createProtocol(choices);
+  const schema = choices > 1 ? chatCompletionSchema : oneCompletionSchema;
+  const answer = { schema, fromEvents: collectAs(protocol) };
+  return { protocol, answer, format: jsonAnswer(answer) };
+}
 
-type ChatProtocol = StreamProtocol<ChatCompletionChunk>;
-type CompletionAnswer = ReturnType<typeof createAnswer>;
-type CompletionFormat = AnswerFormat<ChatCompletion, 'json'>;
+/** Those for one choice, which nearly all calls ask for. */
+let single: ReturnType<typeof createFormats> | undefined;
 
 /**
- * Returns how to read a completion that is not streamed, but may arrive as a stream anyway.
+ * Returns how to read completions: `protocol` for streamed ones, `format` for whole ones, and `answer` for whole ones
+ * that a helper changes.
  *
  * @param choices - Number of requested choices.
  */
-export function completionAnswer(choices: number): CompletionAnswer {
-  return choices > 1 ? createAnswer(choices) : (single.answer ??= createAnswer(1));
-}
+export const formatsFor = (choices: number) =>
+  choices > 1 ? createFormats(choices) : (single ??= createFormats(1));
 
-function createAnswer(choices: number) {
-  return {
-    schema: choices > 1 ? chatCompletionSchema : oneCompletionSchema,
-    fromEvents: collectAs(chatProtocolFor(choices)),
-  };
-}
+/** Returns the protocol of a streamed completion. */
+export const chatProtocolFor = (choices: number) => formatsFor(choices).protocol;
 
-/** Returns the format of a completion that is not changed. */
-export function completionFormat(choices: number): CompletionFormat {
-  if (choices > 1) return jsonAnswer(completionAnswer(choices));
-  return (single.format ??= jsonAnswer(completionAnswer(1)));
-}
-
-/**
- * Returns the protocol of a streamed completion.
- *
- * @param choices - Number of requested choices.
- */
-export function chatProtocolFor(choices: number): ChatProtocol {
-  return choices > 1 ? createProtocol(choices) : (single.protocol ??= createProtocol(1));
-}
-
-function createProtocol(choices: number): ChatProtocol {
+function createProtocol(choices: number): StreamProtocol<ChatCompletionChunk> {
   return {
     read: (value, check) => readValue(value, chatChunkSchema, check),
     follow: (keeps) => new ChatAccumulator(choices, keeps),

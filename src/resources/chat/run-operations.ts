@@ -19,7 +19,7 @@ import type {
   ChatCompletionMessageToolCall,
   ChatCompletionTool,
 } from './params.ts';
-import { completionAnswer, countChoices } from './protocol.ts';
+import { countChoices, formatsFor } from './protocol.ts';
 import type { ChatRun } from './runs/run.ts';
 import { chatOutput } from './structured-output.ts';
 import type {
@@ -43,7 +43,7 @@ export function parseCompletion(
       write: writeCompletion,
       format: (own: ChatCompletionCreateParamsBase, change) =>
         jsonAnswer(
-          completionAnswer(countChoices(own, options)),
+          formatsFor(countChoices(own, options)).answer,
           (completion, { callId, requestId, status }) => {
             const sent = { phase: 'body', status, requestId } as const;
             const evidence = { ...sent, attempts: [sent] };
