@@ -78,11 +78,7 @@ export class OpenCall {
   /** `true` if the arguments so far are a complete object. */
   get isWholeObject(): boolean {
     const { call } = this;
-    return (
-      call.type === 'function' &&
-      /^\s*\{/.test(call.function.arguments.slice(0, 64)) &&
-      this.isWhole
-    );
+    return call.type === 'function' && /^\s*\{/.test(call.function.arguments) && this.isWhole;
   }
 
   /**
@@ -202,7 +198,10 @@ export class ToolCallAssembler {
 
   /** `true` if there are calls and the arguments of each are a complete JSON object. */
   get areWhole(): boolean {
-    return this.#open.length > 0 && this.#open.every(hasWholeArguments);
+    return (
+      this.#open.length > 0 &&
+      this.#open.every((open) => open.isWholeObject && contentOf(open).name !== '')
+    );
   }
 
   /**
@@ -232,20 +231,15 @@ export class ToolCallAssembler {
 
   /** `true` if a call has arguments, but no name. */
   get hasNameless(): boolean {
-    return this.#open.some(({ call }) =>
-      call.type === 'function'
-        ? isNamelessCall(call.function.name, call.function.arguments)
-        : isNamelessCall(call.custom.name, call.custom.input),
-    );
+    return this.#open.some((open) => {
+      const { name, text } = contentOf(open);
+      return isNamelessCall(name, text);
+    });
   }
 
   /** Joins the halves of a call whose arguments were sent under an index of their own. */
   #joinHalves(): void {
-    const [named, other] = findHalves(this.begun, ({ call: { id, ...call } }) =>
-      call.type === 'function'
-        ? { id, name: call.function.name, text: call.function.arguments }
-        : { id, name: call.custom.name, text: call.custom.input },
-    );
+    const [named, other] = findHalves(this.begun, contentOf);
     if (named?.call.type !== 'function' || other?.call.type !== 'function') return;
     named.call.function.arguments = other.call.function.arguments;
     this.#remove(other);
@@ -254,8 +248,7 @@ export class ToolCallAssembler {
   /** Repairs the arguments of a call, and removes it if it is empty or a repetition. */
   #repair(open: OpenCall): void {
     const { call } = open;
-    const text = call.type === 'function' ? call.function.arguments : call.custom.input;
-    const name = call.type === 'function' ? call.function.name : call.custom.name;
+    const { name, text } = contentOf(open);
     const [first = text, ...others] = open.repaired;
     if (isHollowCall(name, text) || open.repeats(first)) {
       this.#remove(open);
@@ -362,10 +355,12 @@ function addPiece(open: OpenCall, piece: ChatCompletionChunkToolCall): void {
   addCallPiece(call.function, piece.function ?? {});
 }
 
-function hasWholeArguments(open: OpenCall): boolean {
-  const { call } = open;
-  if (call.type !== 'function' || call.function.name === '') return false;
-  return call.function.arguments.trimStart().startsWith('{') && open.isWhole;
+/** Returns the id of a call of either type, with its name and its text. */
+function contentOf({ call }: OpenCall) {
+  const { id } = call;
+  return call.type === 'function'
+    ? { id, name: call.function.name, text: call.function.arguments }
+    : { id, name: call.custom.name, text: call.custom.input };
 }
 
 /** Adds a piece of a function call to the previous ones. */
