@@ -65,10 +65,17 @@ export function copyEach<Params>(params: Iterable<Params>): () => readonly Copie
   });
 }
 
-/** Copies a list, but not its items. The returned function throws the error of its iterator. */
-export function copyItems<Item>(items: Iterable<Item>): () => Iterable<Item> {
-  // The call rejects all other values.
-  return readNow(() => (isIterable(items) ? [...items] : items));
+/**
+ * Copies a list of tasks, but not its items. The returned function throws the error of its iterator, or for a value
+ * that is not iterable, or is a single id, which would be iterated by character.
+ */
+export function copyTasks<Task>(tasks: Iterable<Task>): () => readonly Task[] {
+  return readNow(() => {
+    const isAsync = Symbol.asyncIterator in Object(tasks);
+    const fix = isAsync ? 'collect it first, with Array.fromAsync()' : 'for one task use wait()';
+    check(isIterable(tasks), 'tasks', `must be a list of ids, handles or tasks; ${fix}.`);
+    return [...tasks];
+  });
 }
 
 /** Reads a parameter before the call. Returns `undefined` if that fails; the call then throws the error. */

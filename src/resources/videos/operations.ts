@@ -1,5 +1,4 @@
 import { listURLs, rememberSent } from '../../answers/result-places.ts';
-import { InvalidInputError } from '../../errors/gateway-error.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { checkEach, mapWithProgress, optionsForCall } from '../../tasks/many.ts';
@@ -11,19 +10,11 @@ import { followTask, notify, stepTask, waitFor, waitForAll, watchTask } from '..
 import type { Copied } from '../../options/snapshot.ts';
 import { VideoFailedError, VideoSubmitResponseError } from './errors.ts';
 import { checkTaskId, checkVendorPrefix, makeRef } from '../../tasks/ref.ts';
-import { resolveOwnTask } from './ref.ts';
 import { readTask, videoTasks } from './kind.ts';
 import { createLedgerCall, type Submitter, submitOnce } from '../../tasks/submit.ts';
-import {
-  createSubmission,
-  type Submission,
-  remixSubmission,
-  submit,
-  toTaskSubmission,
-} from './submit.ts';
+import { createSubmission, type Submission, toTaskSubmission } from './submit.ts';
 import type {
   VideoCreateParams,
-  VideoRemixParams,
   VideoTask,
   VideoTaskLike,
   VideoTaskRef,
@@ -33,7 +24,6 @@ import type {
   VideoCreateAndWaitAllOptions,
   VideoCreateAndWaitOptions,
   VideoCreateAndWaitResult,
-  VideoSubmitOptions,
   VideoWaitAllOptions,
   VideoWaitOptions,
   VideoWaitResult,
@@ -41,31 +31,6 @@ import type {
   VideoWaitStep,
   VideoWatchEvent,
 } from './wait-options.ts';
-
-export function create(
-  submitter: Submitter,
-  params: VideoCreateParams,
-  options: VideoSubmitOptions | undefined,
-): GatewayPromise<VideoTask> {
-  return submit(submitter, createSubmission(submitter.transport, params), options);
-}
-
-export function remix(
-  submitter: Submitter,
-  task: VideoTaskLike,
-  params: VideoRemixParams,
-  options: VideoSubmitOptions | undefined,
-): GatewayPromise<VideoTask> {
-  return submit(submitter, remixSubmission(submitter.transport, task, params), options);
-}
-
-export function retrieve(
-  transport: Transport,
-  task: VideoTaskLike,
-  options: RequestOptions | undefined,
-): GatewayPromise<VideoTask> {
-  return readTask(transport, resolveOwnTask(transport, task), options);
-}
 
 export function retrieveFromVendor(
   transport: Transport,
@@ -100,9 +65,7 @@ export async function waitForVideo(
   options: VideoWaitOptions,
 ): Promise<VideoTask> {
   const checked = transport.checkOptions('videos.wait', options);
-  const scope = new WaitScope(videoTasks, transport, checked);
-  const { task: video } = await waitFor(scope, task);
-  return video;
+  return (await waitFor(new WaitScope(videoTasks, transport, checked), task)).task;
 }
 
 const hasFailed = (error: unknown): error is VideoFailedError => VideoFailedError.isInstance(error);
@@ -127,24 +90,10 @@ export async function* waitAll(
 ): AsyncGenerator<VideoWaitResult, void, undefined> {
   const checked = transport.checkOptions('videos.waitAll', options);
   const scope = new WaitScope(videoTasks, transport, checked, leaveSignal);
-  const take = (): Iterable<VideoTaskLike> => {
-    const tasks = takeTasks();
-    checkTasks(tasks);
-    return tasks;
-  };
   scope.limit(checked.maxPollsPerSecond);
-  for await (const { index, given: task, task: video, error } of waitForAll(scope, take)) {
+  for await (const { index, given: task, task: video, error } of waitForAll(scope, takeTasks)) {
     yield video === undefined ? { index, task, error } : { index, task, video };
   }
-}
-
-/** Rejects values that are not iterable, and a single id, which would be iterated by character. */
-function checkTasks(tasks: unknown): void {
-  const isObject = typeof tasks === 'object' && tasks !== null;
-  if (isObject && Symbol.iterator in tasks) return;
-  const isAsync = isObject && Symbol.asyncIterator in tasks;
-  const fix = isAsync ? 'collect it first, with Array.fromAsync()' : 'for one task use wait()';
-  throw new InvalidInputError('tasks', `must be a list of ids, handles or tasks; ${fix}.`);
 }
 
 /** Submits a task once, passes its handle to `onSubmitted`, and waits for it. */

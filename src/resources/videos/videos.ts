@@ -4,8 +4,10 @@ import type { ReadOptions } from '../../options/options.ts';
 import { download } from './downloads.ts';
 import * as operations from './operations.ts';
 import { type SettleSubmission, type Submitter } from '../../tasks/submit.ts';
-import { createSubmission, remixSubmission } from './submit.ts';
-import { copyEach, copyItems, copyOptions } from '../../options/snapshot.ts';
+import { createSubmission, remixSubmission, submit } from './submit.ts';
+import { readTask } from './kind.ts';
+import { resolveOwnTask } from './ref.ts';
+import { copyEach, copyOptions, copyTasks } from '../../options/snapshot.ts';
 import type {
   VideoCreateParams,
   VideoRemixParams,
@@ -62,7 +64,10 @@ export class Videos {
    * await save(task.ref);
    */
   create(params: VideoCreateParams, options?: VideoSubmitOptions): GatewayPromise<VideoTask> {
-    return startCall(params, () => operations.create(this.submitter(), params, options));
+    return startCall(params, () => {
+      const submitter = this.submitter();
+      return submit(submitter, createSubmission(submitter.transport, params), options);
+    });
   }
 
   /**
@@ -73,7 +78,10 @@ export class Videos {
    * @param task - The id, the handle (`task.ref`) or the task.
    */
   retrieve(task: VideoTaskLike, options?: ReadOptions): GatewayPromise<VideoTask> {
-    return startCall(task, () => operations.retrieve(this.submitter().transport, task, options));
+    return startCall(task, () => {
+      const { transport } = this.submitter();
+      return readTask(transport, resolveOwnTask(transport, task), options);
+    });
   }
 
   /**
@@ -147,7 +155,10 @@ export class Videos {
     params: VideoRemixParams,
     options?: VideoRemixOptions,
   ): GatewayPromise<VideoTask> {
-    return startCall(params, () => operations.remix(this.submitter(), task, params, options));
+    return startCall(params, () => {
+      const submitter = this.submitter();
+      return submit(submitter, remixSubmission(submitter.transport, task, params), options);
+    });
   }
 
   /**
@@ -222,7 +233,7 @@ export class Videos {
   ): AsyncGenerator<VideoWaitResult, void, undefined> {
     const [transport, takeTasks, copied] = [
       this.submitter().transport,
-      copyItems(tasks),
+      copyTasks(tasks),
       copyOptions(options),
     ];
     return endOnReturn((leaveSignal) =>
