@@ -123,7 +123,8 @@ export function errorText(thrown: unknown): string {
   return errorMessage(thrown).replace(/\.$/, '');
 }
 
-const unreadable = (field: string, cause: unknown): InvalidInputError =>
+/** Creates the error for input that could not be read. */
+export const unreadable = (field: string, cause: unknown): InvalidInputError =>
   new InvalidInputError(field, `cannot be read: ${errorText(cause)}.`, { cause });
 
 /**

@@ -1,8 +1,6 @@
-import { errorMessage } from '../answers/objects.ts';
 import { toBytes, isBinary, sniffLength, detectType } from '../answers/bytes.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
-import { shown } from '../options/check.ts';
-
+import { shown, unreadable } from '../options/check.ts';
 import { onAbort } from '../http/abort.ts';
 import { nodeProcess } from '../http/node/node-process.ts';
 import { baseName, findFileName, typeForName } from './file-name.ts';
@@ -25,14 +23,8 @@ export async function reading<Result>(field: string, work: () => Promise<Result>
     return await work();
   } catch (error) {
     if (error instanceof GatewayError) throw error;
-    throw new InvalidInputError(field, unreadable(error), { cause: error });
+    throw unreadable(field, error);
   }
-}
-
-/** Describes the problem with an unreadable file. */
-export function unreadable(error: unknown): string {
-  const reason = errorMessage(error);
-  return `cannot be read: ${reason.replace(/\.$/, '')}.`;
 }
 
 /** Returns whether a value is an object with a property of this type. */

@@ -1,9 +1,9 @@
 import { openAsBlob, type Stats } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { check, checkText } from '../../options/check.ts';
+import { check, checkText, errorText } from '../../options/check.ts';
 import { InvalidInputError } from '../../errors/gateway-error.ts';
-import { unreadable, readFile } from '../../uploads/file-input.ts';
+import { readFile } from '../../uploads/file-input.ts';
 import { systemErrorCode } from './durable.ts';
 
 /**
@@ -38,7 +38,7 @@ export async function fileFromPath(path: string, options: { type?: string } = {}
   } catch (error) {
     if (InvalidInputError.isInstance(error)) throw error;
     const isMissing = systemErrorCode(error) === 'ENOENT';
-    const problem = isMissing ? 'does not exist.' : unreadable(error);
+    const problem = isMissing ? 'does not exist.' : `cannot be read: ${errorText(error)}.`;
     throw new InvalidInputError('path', `"${path}" ${problem}`, { cause: error });
   }
 }
