@@ -28,7 +28,10 @@ describe('tools', () => {
       'account_balance',
       'check_charge',
     ]);
-    for (const { name, title, description = '', annotations, outputSchema } of tools) {
+    for (const { name, title, description = '', annotations, inputSchema, outputSchema } of tools) {
+      for (const [field, schema] of Object.entries(inputSchema.properties ?? {})) {
+        expect(schema, `${name}.${field}`).toHaveProperty('description', expect.any(String));
+      }
       const isPaid = /^(create|edit|transcribe)_/.test(name);
       expect(title).toBeTypeOf('string');
       expect(description).toMatch(isPaid ? /Charged/ : /Free/);

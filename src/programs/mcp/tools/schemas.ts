@@ -78,8 +78,11 @@ export function createSchemas(models: Readonly<Partial<Record<string, string>>>)
         .max(100)
         .default('alloy')
         .describe('A voice that the model has, such as alloy or nova.'),
-      format: z.enum(['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm']).default('mp3'),
-      speed: z.number().min(0.25).max(4).optional(),
+      format: z
+        .enum(['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'])
+        .default('mp3')
+        .describe('The format of the file.'),
+      speed: z.number().min(0.25).max(4).optional().describe('1 is the normal speed.'),
       instructions: z.string().max(4_000).optional().describe('How to speak, if supported.'),
       ...paid,
     }),
@@ -103,23 +106,19 @@ export function createSchemas(models: Readonly<Partial<Record<string, string>>>)
       call_id: z.string().min(1).describe('The call_id that create_video returned.'),
     }),
     list_jobs: z.strictObject({
-      limit: z.number().int().min(1).max(100).default(20),
-      state: z.enum(states).optional(),
+      limit: z.number().int().min(1).max(100).default(20).describe('The most jobs to list.'),
+      state: z.enum(states).optional().describe('List only jobs in this state.'),
     }),
     list_models: z.strictObject({
       search: z.string().max(100).optional().describe('A part of the name.'),
     }),
     estimate_cost: z.strictObject({
-      tool: z.enum([
-        'create_image',
-        'edit_image',
-        'create_speech',
-        'transcribe_audio',
-        'create_video',
-      ]),
-      model: z.string().min(1).max(200),
+      tool: z
+        .enum(['create_image', 'edit_image', 'create_speech', 'transcribe_audio', 'create_video'])
+        .describe('The tool that would make the call.'),
+      model: z.string().min(1).max(200).describe('A name that list_models returns.'),
       n: imageFields.n,
-      size,
+      size: size.describe('Width and height, such as 1024x1024.'),
       quality: imageFields.quality,
       seconds: z.number().min(1).max(600).optional().describe('Of a video.'),
       text: z.string().max(32_000).optional().describe('The text to speak.'),
