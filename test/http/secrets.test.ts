@@ -804,6 +804,16 @@ describe('a task id that contains the key', () => {
 
     expect(value).toMatchObject({ id, url, note: '[key] is used' });
   });
+
+  test('does not change the URLs of its images', async () => {
+    const url = `https://files.test/${key}/a.png?key=${key}`;
+    const answers = polled({ status: 'completed', data: [{ url }], message: `${key} is used` });
+    const { client } = scripted(answers, { apiKey: key });
+
+    const { value } = await settle(draw(client));
+
+    expect(value?.data).toMatchObject([{ url }]);
+  });
 });
 
 test('the tracing channel shows no key', async () => {
