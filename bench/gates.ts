@@ -47,7 +47,7 @@ export const gates: readonly Gate[] = [
     atMost: 42,
     reason: 'A visitor waits for all of it before the first word of an answer.',
     missed: {
-      atMost: 67,
+      atMost: 66.5,
       why: 'One file has everything that a chat call may need: retries, ky, the checks of options and the readers of errors and streams, of those that wrap a response or hide a reason in text too. It was 64 before fallbacks, limits and modes became policies, and 56 before the table of codes (2.9 of its kB minified), the reader of responses of any fetch (3.8), waits by form (1.5) and the facts about tool calls (4).',
     },
   },

@@ -6,11 +6,13 @@ import type { GatewayProfile } from '../options/gateway-profile.ts';
 /** Throws unless a value is valid for a field. */
 type FieldCheck = (field: string, value: unknown) => void;
 
+/* @__NO_SIDE_EFFECTS__ */
 const must =
   (wanted: string, fits: (value: unknown) => boolean): FieldCheck =>
   (field, value) =>
     check(fits(value), field, `must be ${wanted}, not ${shown(value)}.`);
 
+/* @__NO_SIDE_EFFECTS__ */
 const optional =
   (inner: FieldCheck): FieldCheck =>
   (field, value) => {
@@ -18,6 +20,7 @@ const optional =
   };
 
 /** Returns a check for an object that has only these fields, all optional. */
+/* @__NO_SIDE_EFFECTS__ */
 const fields = (checks: Readonly<Record<string, FieldCheck>>, noun = 'field'): FieldCheck => {
   const names = Object.keys(checks).join(', ');
   return (field, value) => {
@@ -35,6 +38,7 @@ const fields = (checks: Readonly<Record<string, FieldCheck>>, noun = 'field'): F
   };
 };
 
+/* @__NO_SIDE_EFFECTS__ */
 const each =
   (inner: FieldCheck): FieldCheck =>
   (field, value) => {
@@ -42,6 +46,7 @@ const each =
     for (const [name, item] of Object.entries(Object(value))) inner(`${field}.${name}`, item);
   };
 
+/* @__NO_SIDE_EFFECTS__ */
 const checkList =
   (inner: FieldCheck): FieldCheck =>
   (field, value) => {
@@ -84,6 +89,7 @@ function checkPaths(field: string, { paths = {}, requests = {} }: GatewayProfile
 
 const isOperation = (name: string): name is Operation => Object.hasOwn(endpoints, name);
 
+/* @__NO_SIDE_EFFECTS__ */
 const byOperation = (createCheck: (name: Operation) => FieldCheck): FieldCheck => {
   const names = Object.keys(endpoints).filter(isOperation);
   const checks = names.map((name) => [name, optional(createCheck(name))]);

@@ -35,10 +35,16 @@ const words = {
   ].join(' '),
 } satisfies Record<TaskStatus, string>;
 
-const statusByWord = new Map<string, TaskStatus>();
-for (const status of ['queued', 'in_progress', 'completed', 'failed'] as const) {
-  for (const word of words[status].split(' ')) statusByWord.set(word, status);
+/* @__NO_SIDE_EFFECTS__ */
+function indexWords(): ReadonlyMap<string, TaskStatus> {
+  const byWord = new Map<string, TaskStatus>();
+  for (const status of ['queued', 'in_progress', 'completed', 'failed'] as const) {
+    for (const word of words[status].split(' ')) byWord.set(word, status);
+  }
+  return byWord;
 }
+
+const statusByWord = indexWords();
 
 /**
  * Parses the status word of a gateway, in any case and spelling.

@@ -125,8 +125,13 @@ async function fetchTarget(
 
 /**
  * Streamed speech has no terminator: it is complete once its last event has arrived.
+ *
+ * @param own - Other rules.
  */
-const speechProtocol: StreamProtocol<SpeechStreamEvent> = {
+/* @__NO_SIDE_EFFECTS__ */
+const speechProtocol = (
+  own?: Pick<StreamProtocol<SpeechStreamEvent>, 'follow'>,
+): StreamProtocol<SpeechStreamEvent> => ({
   ...typedProtocol({
     schema: speechEventSchema,
     endType: 'speech.audio.done',
@@ -138,7 +143,8 @@ const speechProtocol: StreamProtocol<SpeechStreamEvent> = {
     return toEvents(bytes);
   },
   deliver: deliverSpeech,
-};
+  ...own,
+});
 
 /** Yields the events of a stream. The last event of MiniMax repeats all audio, which is yielded only if none was. */
 function deliverSpeech(emit: (event: SpeechStreamEvent) => void): Delivery<SpeechStreamEvent> {
@@ -163,7 +169,7 @@ const readWholeAudio = (event: object): string | undefined =>
   'audio' in event ? trimmedText(event.audio) : undefined;
 
 /** Response format for streamed speech. */
-export const speechEvents = eventAnswer(speechProtocol);
+export const speechEvents = eventAnswer(speechProtocol());
 
 /** Assembles the audio of a stream: its bytes, or its URL if no event has any. */
 function followAudio(): StreamProgress<SpeechStreamEvent> {
@@ -197,7 +203,7 @@ function followAudio(): StreamProgress<SpeechStreamEvent> {
   };
 }
 
-const collectStream = collectAs({ ...speechProtocol, follow: followAudio }, (file) => {
+const collectStream = collectAs(speechProtocol({ follow: followAudio }), (file) => {
   const hasAudio = typeof file === 'string' || (file instanceof Uint8Array && file.length > 0);
   return hasAudio ? undefined : 'the stream has no audio.';
 });

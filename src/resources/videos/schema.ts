@@ -69,6 +69,7 @@ export function toResultURL(value: unknown): string | undefined {
   return URL.canParse(text) ? text : undefined;
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 const toPaths = (places: readonly string[]): readonly (readonly string[])[] =>
   places.map((place) => place.split('.'));
 
