@@ -117,9 +117,9 @@ export default {
     ]),
     only(
       'adapters',
-      'Adapters for other packages use the public API, and read files and reasoning as the client does.',
+      'Adapters for other packages use the public API, and read files, reasoning and finish reasons as the client does.',
       'adapters/(ai-sdk|otel|ledgers)',
-      ['index\\.ts$', 'answers/(received-file|reasoning)\\.ts$'],
+      ['index\\.ts$', 'answers/(received-file|reasoning)\\.ts$', 'structured/finish-reasons\\.ts$'],
     ),
     only(
       'queues',

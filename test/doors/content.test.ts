@@ -808,6 +808,43 @@ describe.each(Object.entries(senders))('arguments in a conversation, by %s', (_,
   });
 });
 
+test.each([
+  ['eos_token', 'stop'],
+  ['Completed', 'stop'],
+  ['toolUse', 'tool-calls'],
+  ['tool_call', 'tool-calls'],
+  ['length', 'length'],
+  ['eos_found', 'other'],
+])(
+  'the finish reason "%s" is "%s" to the AI SDK, as it is to runTools()',
+  async (reason, unified) => {
+    const called = choice({ tool_calls: [call('call_a', 'f', '')] }, reason);
+    const event = at(0, { tool_calls: [{ index: 0, ...call('call_a', 'f', '') }] }, reason);
+    const provider = createModelGateway({
+      client: scripted([whole({ choices: [called] })]).client,
+    });
+    const streaming = createModelGateway({
+      client: scripted([streamed({ events: [event] })]).client,
+    });
+
+    const answer = await provider('m').doGenerate({ prompt });
+    const { stream } = await streaming('m').doStream({ prompt });
+    const parts = await collect(stream);
+
+    const finished = parts.find((part) => part.type === 'finish');
+    expect([answer.finishReason.unified, finished?.finishReason.unified]).toEqual([
+      unified,
+      unified,
+    ]);
+    // Empty arguments are whole only if the model ended the response itself.
+    const inputs = [answer.content, parts].map((list) =>
+      list.flatMap((part) => (part.type === 'tool-call' ? [part.input] : [])),
+    );
+    const expected = /stop|tool/.test(unified) ? ['{}'] : [];
+    expect(inputs).toEqual([expected, expected]);
+  },
+);
+
 const looks = ['look', 'roll'].map((name) =>
   tool({
     name,

@@ -3,9 +3,6 @@ import {
   continuesMessage,
   hasNamelessCall,
   hasPieces,
-  isErrorReason,
-  isFinishReason,
-  isNaturalEnd,
   joinFields,
   normalizeChunk,
   unfinishedChoices,
@@ -30,6 +27,7 @@ import type {
   CompletionUsage,
 } from './types.ts';
 import { addCallPiece, type OpenCall, findPosition, ToolCallAssembler } from './tool-calls.ts';
+import { isErrorReason, isFinishReason, isNaturalEnd } from '../../structured/finish-reasons.ts';
 import { namelessCall, noArguments } from '../../structured/calls.ts';
 import type { StreamProgress, StreamProtocol } from '../../streams/protocol.ts';
 import { normalizeValue, type ResponseSchema } from '../../answers/reader.ts';

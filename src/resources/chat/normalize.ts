@@ -6,6 +6,7 @@ import {
   isCut,
   repairArguments,
 } from './call-repair.ts';
+import { isNaturalEnd } from '../../structured/finish-reasons.ts';
 import { isHollowCall, isMissing, isNamelessCall, noArguments } from '../../structured/calls.ts';
 import {
   fill,
@@ -307,33 +308,6 @@ export function toWholePiece(choice: JsonObject): JsonObject {
   const piece = { ...rest, delta };
   if (choice['finish_reason'] === null) unfinishedChoices.add(piece);
   return piece;
-}
-
-/** DeepSeek, Z.ai, vLLM and SGLang, and routes to Gemini report failures as finish reasons. */
-const errorReasons =
-  /^(error|insufficient_system_resources?|network[_-]error|abort(ed)?)$|malformed_function_call$/i;
-
-/** Returns whether a finish reason reports a failure of the provider. */
-export const isErrorReason = (reason: unknown): reason is string =>
-  typeof reason === 'string' && errorReasons.test(reason);
-
-/** Returns whether a finish reason means that the response is complete. Some providers put errors there. */
-export function isFinishReason(reason: unknown): boolean {
-  if (typeof reason !== 'string' || reason === '') return false;
-  return !isMissingWord(reason) && !isErrorReason(reason);
-}
-
-const endReasons = /^(stop|stop_sequence|end_turn|eos|eos_token|completed?|finished|done)$/i;
-
-const callReasons = /^(tool_?calls?|tool_?use|function_?calls?)$/i;
-
-/** Returns whether the model ended the response with a call. */
-export const isCallReason = (reason: unknown): boolean =>
-  typeof reason === 'string' && callReasons.test(reason);
-
-/** Returns whether the model ended the response itself, rather than a token limit, a filter or a failure. */
-export function isNaturalEnd(reason: unknown): boolean {
-  return typeof reason === 'string' && (endReasons.test(reason) || callReasons.test(reason));
 }
 
 /** Removes invalid types. Later pieces repeat only some fields of the first one. */

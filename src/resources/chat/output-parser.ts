@@ -16,7 +16,7 @@ import {
   type OutputErrorInit,
 } from './errors.ts';
 import { findSchema } from './structured-output.ts';
-import { isCallReason } from './normalize.ts';
+import { isCallReason } from '../../structured/finish-reasons.ts';
 import type {
   ChatCompletion,
   ChatCompletionChoice,

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../types.ts';
+import { isErrorReason, isFinishReason } from '../../structured/finish-reasons.ts';
 import { namelessCall } from '../../structured/calls.ts';
 import { hasValue, isObject, listObjects, toFields } from '../../answers/objects.ts';
 import type { ChatCompletionFunctionCall } from './params.ts';
@@ -15,8 +16,6 @@ import type {
 } from './types.ts';
 import {
   hasNamelessCall,
-  isErrorReason,
-  isFinishReason,
   normalizeChunk,
   normalizeCompletion,
   normalizeOneCompletion,

@@ -15,6 +15,7 @@ import {
   type CompletionUsage,
   usageOf,
 } from '../../../index.ts';
+import { isCallReason, isNaturalEnd } from '../../../structured/finish-reasons.ts';
 import { dataURLContent, detectImageType } from '../media.ts';
 import { isJSONObject, providerName } from '../options.ts';
 import { reasoningMetadata, signatureMetadata } from './prompt.ts';
@@ -83,23 +84,21 @@ function convertCounts(raw: unknown, counts: Omit<AnswerUsage, 'cost'>): Languag
   };
 }
 
-const reasons: Readonly<Record<string, LanguageModelV4FinishReason['unified']>> = {
-  stop: 'stop',
-  length: 'length',
-  content_filter: 'content-filter',
-  tool_calls: 'tool-calls',
-  function_call: 'tool-calls',
-  end_turn: 'stop',
-  tool_use: 'tool-calls',
-};
+/** Returns the reason of the AI SDK. Words for the end of a turn and for calls are those of the client. */
+function unifyReason(raw: string): LanguageModelV4FinishReason['unified'] {
+  if (isCallReason(raw)) return 'tool-calls';
+  if (isNaturalEnd(raw)) return 'stop';
+  if (raw === 'length') return 'length';
+  return raw === 'content_filter' ? 'content-filter' : 'other';
+}
 
 /** Converts the finish reason. A refusal counts as filtered although its reason is `stop`. */
 export function convertFinishReason(
   raw: string | null,
   hasRefused: boolean,
 ): LanguageModelV4FinishReason {
-  const unified = hasRefused && raw === 'stop' ? 'content-filter' : reasons[raw ?? ''];
-  return { unified: unified ?? 'other', raw: raw || undefined };
+  const unified = hasRefused && raw === 'stop' ? 'content-filter' : unifyReason(raw ?? '');
+  return { unified, raw: raw || undefined };
 }
 
 /** Converts the response metadata; omits fields that the gateway does not report. */
