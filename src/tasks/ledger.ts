@@ -317,8 +317,8 @@ export interface Settled<Ref = TaskRef> {
  */
 type Pending = Map<Promise<unknown>, string | undefined>;
 
-/** The limits of the waits for a ledger. */
-export interface LedgerLimits {
+/** What a call has of its client and its caller, and the limits of its waits for a ledger. */
+export interface LedgerLimits extends Pick<Waited<unknown>, 'hide'> {
   readonly signal: Signal;
   /** In milliseconds from now. */
   readonly totalTimeout: number | null;
@@ -333,35 +333,25 @@ export class LedgerCall<Ref extends AnyRef> {
   readonly #kind: LedgerKind<Ref>;
   readonly #ledger: SubmitLedger;
   readonly #callId: string;
-  readonly #signal: Signal;
-  readonly #totalTimeout: number | null;
-  readonly #hide: (text: string) => string;
+  readonly #limits: LedgerLimits;
   readonly #startedAt = performance.now();
-  readonly #pending: Pending;
   /** The claim of this submission; `undefined` if it continues an existing task. */
   #claimId: string | undefined;
   /** The error of the ledger, if it did not record the task of this submission. */
   failure: LedgerError | undefined;
 
-  constructor(
-    kind: LedgerKind<Ref>,
-    ledger: SubmitLedger,
-    callId: string,
-    { signal, totalTimeout, pending, hide }: LedgerLimits & Pick<Waited<Ref>, 'hide'>,
-  ) {
-    this.#pending = pending;
+  constructor(kind: LedgerKind<Ref>, ledger: SubmitLedger, callId: string, limits: LedgerLimits) {
     this.#kind = kind;
     this.#ledger = ledger;
     this.#callId = callId;
-    this.#signal = signal;
-    this.#totalTimeout = totalTimeout;
-    this.#hide = hide;
+    this.#limits = limits;
   }
 
   /** The rest of `totalTimeout` in milliseconds, at least 1. */
   get remaining(): number | null {
-    if (this.#totalTimeout === null) return null;
-    return Math.max(1, Math.ceil(this.#startedAt + this.#totalTimeout - performance.now()));
+    const { totalTimeout } = this.#limits;
+    if (totalTimeout === null) return null;
+    return Math.max(1, Math.ceil(this.#startedAt + totalTimeout - performance.now()));
   }
 
   /**
@@ -370,7 +360,7 @@ export class LedgerCall<Ref extends AnyRef> {
    * @throws the reason of the signal, or `tooLate`
    */
   async #waitFor<T>(work: Promise<T>, grace = 0): Promise<T> {
-    return withLimit(this.#signal, this.remaining, tooLate, async (signal) => {
+    return withLimit(this.#limits.signal, this.remaining, tooLate, async (signal) => {
       if (grace === 0) return untilAborted(work, signal);
       return withAbortGrace(work, signal, grace, () => signal.reason);
     });
@@ -378,12 +368,13 @@ export class LedgerCall<Ref extends AnyRef> {
 
   /** Lets the next call with this id wait for tracked work, because the caller of this one was stopped. */
   leave(recorded: Promise<unknown>): void {
-    if (this.#pending.has(recorded)) this.#pending.set(recorded, this.#callId);
+    const { pending } = this.#limits;
+    if (pending.has(recorded)) pending.set(recorded, this.#callId);
   }
 
   /** Lets `client.settled()` wait for `work`, and returns it. */
   track<T>(work: Promise<T>): Promise<T> {
-    const pending = this.#pending;
+    const { pending } = this.#limits;
     pending.set(work, undefined);
     work.catch(() => {}).finally(() => pending.delete(work));
     return work;
@@ -391,10 +382,10 @@ export class LedgerCall<Ref extends AnyRef> {
 
   /** Looks up the outcome of a submission, within the limits of the call. */
   async #lookUp(settle: (signal: AbortSignal) => Promise<Settled<Ref>>): Promise<Settled<Ref>> {
-    return withLimit(this.#signal, this.remaining, tooLate, async (signal) => {
+    return withLimit(this.#limits.signal, this.remaining, tooLate, async (signal) => {
       const settled = await settle(signal);
       if (signal.reason !== tooLate || settled.verdict !== 'unknowable') return settled;
-      const reason = `The usage log was not read within the time limit of the call, ${this.#totalTimeout} ms.`;
+      const reason = `The usage log was not read within the time limit of the call, ${this.#limits.totalTimeout} ms.`;
       return { verdict: 'unknowable', reason };
     });
   }
@@ -418,7 +409,7 @@ export class LedgerCall<Ref extends AnyRef> {
     const isSame = found.status === 'claimed' || ['', digest].includes(found.inputHash);
     check(isSame, 'callId', 'belongs to another submission; use a different one for each.');
     if (found.status === 'submitting') {
-      const [late] = [...this.#pending].find(([, leftId]) => leftId === callId) ?? [];
+      const [late] = [...this.#limits.pending].find(([, leftId]) => leftId === callId) ?? [];
       if (late !== undefined) {
         await this.#waitFor(late).catch(() => {});
         found = await this.#requestClaim(digest);
@@ -474,7 +465,7 @@ export class LedgerCall<Ref extends AnyRef> {
   /** Claims the call in the ledger. Nothing is sent until the ledger has recorded the claim. */
   async #requestClaim(digest: string, replaces?: string): Promise<SubmitClaim> {
     const callId = this.#callId;
-    const signal = this.#signal;
+    const { signal } = this.#limits;
     const claimed = (async () => this.#ledger.claim(callId, digest, replaces))();
     let found: SubmitClaim;
     try {
@@ -491,7 +482,7 @@ export class LedgerCall<Ref extends AnyRef> {
         late.status === 'claimed' ? this.finish('not_submitted', {}, late.claimId) : undefined;
       this.track(claimed.then(release)).catch(() => {});
       if (isLate || signal === undefined || signal === null) {
-        const problem = `The ledger did not claim call ${callId} within the time limit of the call, ${this.#totalTimeout} ms.`;
+        const problem = `The ledger did not claim call ${callId} within the time limit of the call, ${this.#limits.totalTimeout} ms.`;
         throw new LedgerError(problem, { outcome: 'not_sent', callId });
       }
       throw new APIUserAbortError('The submission was aborted before anything was sent.', {
@@ -526,10 +517,10 @@ export class LedgerCall<Ref extends AnyRef> {
     try {
       await this.#waitFor(this.track(accepted), abortGraceMs);
     } catch (cause) {
-      const signal = this.#signal;
+      const { signal, hide } = this.#limits;
       // A pending accept() may still succeed, so don't overwrite it.
       if (signal?.aborted === true && cause === signal.reason) {
-        throw this.#kind.errors.stopped('aborted', { ref, hide: this.#hide }, cause);
+        throw this.#kind.errors.stopped('aborted', { ref, hide }, cause);
       }
       this.failure = this.#toAcceptError(ref, cause);
       if (cause !== tooLate) await this.finish('unknown');
@@ -540,9 +531,11 @@ export class LedgerCall<Ref extends AnyRef> {
     if (LedgerError.isInstance(cause)) return cause;
     const callId = this.#callId;
     const isLate = cause === tooLate;
-    const limit = isLate ? ` within the time limit of the call, ${this.#totalTimeout} ms` : '';
+    const limit = isLate
+      ? ` within the time limit of the call, ${this.#limits.totalTimeout} ms`
+      : '';
     return new LedgerError(
-      `The ledger did not record task ${this.#hide(id)} of call ${callId}${limit}.`,
+      `The ledger did not record task ${this.#limits.hide(id)} of call ${callId}${limit}.`,
       {
         outcome: 'unknown',
         callId,

@@ -66,7 +66,7 @@ function observe<Task extends PolledTask>({
 const shortPoll = 10_000;
 
 /** The state after one poll, and what to do next. */
-interface RunStep<Task> {
+export interface RunStep<Task> {
   readonly state: TaskWaitState;
   readonly next: NextPoll | { readonly result: Task } | { readonly error: GatewayError };
   /** The task as the poll found it; `undefined` when the poll failed. */

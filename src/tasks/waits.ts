@@ -1,13 +1,12 @@
 import { TaskFailedError } from './errors.ts';
-import type { GatewayError } from '../errors/gateway-error.ts';
 import { withAbortGrace } from '../http/abort.ts';
 import type { AnyRef } from './kind.ts';
 import { handOver } from './ledger.ts';
 import { mapConcurrent } from './many.ts';
-import { WaitRun } from './run.ts';
+import { type RunStep, WaitRun } from './run.ts';
 import type { WaitScope } from './scope.ts';
 import type { Submitted } from './submit.ts';
-import type { NextPoll, PolledTask, TaskUpdate, TaskWaitState } from './types.ts';
+import type { PolledTask, TaskUpdate } from './types.ts';
 import { checkState } from './wait.ts';
 
 /** A task that is completed. */
@@ -29,26 +28,16 @@ export async function waitFor<Ref extends AnyRef, Task extends PolledTask>(
   }
 }
 
-/** The result of one poll. */
-interface Step<Ref, Task> {
-  readonly state: TaskWaitState;
-  readonly next: NextPoll | { readonly result: Task } | { readonly error: GatewayError };
-  readonly task: Task | undefined;
-  readonly pollError: unknown;
-  readonly ref: Ref;
-}
-
 /** Polls once, and closes the scope. */
 export async function stepTask<Ref extends AnyRef, Task extends PolledTask>(
   scope: WaitScope<Ref, Task>,
   task: unknown,
   stored: unknown,
-): Promise<Step<Ref, Task>> {
+): Promise<RunStep<Task> & { readonly ref: Ref }> {
   try {
     const target = scope.resolve(task);
     const run = new WaitRun(scope, target, { stored: checkState(stored, scope.now) });
-    const { state, next, task: found, pollError } = await run.step();
-    return { state, next, task: found, pollError, ref: target.ref };
+    return { ...(await run.step()), ref: target.ref };
   } finally {
     scope.close();
   }
