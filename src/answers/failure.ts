@@ -298,9 +298,9 @@ export function isEmptyResult(list: unknown, body: JsonObject): boolean {
 /** The reason of a failed task if the gateway sent none. */
 export const noReason = 'The gateway returned no reason.';
 
-/** The reason of a failure of a task. */
-interface TaskFailure {
-  /** Never empty. */
+/** The reason of a failure, normalized across gateways. */
+export interface TaskErrorDetails {
+  /** The reason as text; never empty. */
   message: string;
   /** The vendor's code; numbers become strings. */
   code?: string | undefined;
@@ -315,7 +315,7 @@ function taskCodeIn(level: JsonObject): string | undefined {
 }
 
 /** Returns the reason of a failure. Only for failed tasks, because other tasks fill the fields with messages too. */
-export function findFailure(body: JsonObject): TaskFailure {
+export function findFailure(body: JsonObject): TaskErrorDetails {
   const error = findComplaint(body);
   const code = findFirst(unwrapLevels(body), taskCodeIn);
   const hasReason = error !== undefined && error.message !== code;
@@ -324,7 +324,7 @@ export function findFailure(body: JsonObject): TaskFailure {
 }
 
 /** Returns the error of a task, from the places that only failures have; `undefined` if there is none. */
-export function findComplaint(body: JsonObject): TaskFailure | undefined {
+export function findComplaint(body: JsonObject): TaskErrorDetails | undefined {
   const levels = unwrapLevels(body);
   const reason = findFirst(levels, (level) => reasonOf(level));
   if (reason === undefined && levels.every((level) => errorIn(level) === undefined)) {

@@ -1,16 +1,11 @@
+import type { TaskErrorDetails } from '../answers/failure.ts';
 import type { IntervalSettings } from '../options/interval.ts';
 import type { RequestOptions } from '../options/options.ts';
 
+export type { TaskErrorDetails };
+
 /** The status of a task, normalized across gateways. */
 export type TaskStatus = 'queued' | 'in_progress' | 'completed' | 'failed';
-
-/** The reason of a failure, normalized across gateways. */
-export interface TaskErrorDetails {
-  /** The reason as text; never empty. */
-  message: string;
-  /** The vendor's code; numbers become strings. */
-  code?: string | undefined;
-}
 
 /** The fields of a polled task that a wait uses. */
 export interface PolledTask {
