@@ -288,8 +288,8 @@ function normalizeChoice(value: JsonObject, position: number): void {
   normalizeReason(value);
   const { finish_reason: reason = '' } = value;
   value['finish_reason'] = reason;
-  if (!isObject(value['message'])) value['message'] = {};
-  if (isObject(value['message'])) normalizeMessage(value['message'], isMessageFinished(value));
+  const message = (value['message'] = toFields(value['message']));
+  normalizeMessage(message, isMessageFinished(value));
 }
 
 /** Pieces that are whole choices with `null` as finish reason. No reason follows. */

@@ -1,4 +1,4 @@
-import { hasValue, isObject, listObjects, numberFrom, toFields } from '../../answers/objects.ts';
+import { isObject, listObjects, numberFrom, toFields } from '../../answers/objects.ts';
 import { readValue } from '../../answers/reader.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import { collectAs } from '../../streams/open-stream.ts';
@@ -7,7 +7,7 @@ import type { JsonObject } from '../../types.ts';
 import { ChatAccumulator } from './accumulator.ts';
 import { peek } from '../../options/snapshot.ts';
 import type { ChatCompletionCreateParamsBase } from './params.ts';
-import { toWholePiece } from './normalize.ts';
+import { hasPieces, toWholePiece } from './normalize.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import {
   chatChunkSchema,
@@ -54,12 +54,7 @@ function createProtocol(choices: number): StreamProtocol<ChatCompletionChunk> {
   return {
     read: (value, check) => readValue(value, chatChunkSchema, check),
     follow: (keeps) => new ChatAccumulator(choices, keeps),
-    hasContent: ({ choices: pieces }) =>
-      pieces.some(({ delta }) =>
-        Object.entries<unknown>({ ...delta }).some(
-          ([name, value]) => name !== 'role' && hasValue(value),
-        ),
-      ),
+    hasContent: ({ choices: pieces }) => pieces.some(({ delta }) => hasPieces(delta)),
     fromAnswer: (answer) => (isObject(answer) && isCompletion(answer) ? [toChunk(answer)] : []),
     isPiece: (received) => {
       const answer = toFields(received);
