@@ -93,28 +93,28 @@ export function restateImage(task: ImageTask, status: TaskStatus): void {
 
 type Read = WithResponse<ImageTask>;
 
-/** Reads a path below the root of the gateway, or a URL on the gateway's origin. */
-function readAt(
+/** Returns how to read a task at a path below the root of the gateway, or a URL on the gateway's origin. */
+function readerFor(
   transport: Transport,
   { trace }: ImageTaskRef,
-  id: string,
-  path: string,
   options: RequestOptions,
   sent: readonly string[],
-): Promise<Read> {
-  const spec = {
-    operation: 'images.retrieveTask',
-    method: 'GET',
-    path,
-    query: undefined,
-    params: { task_id: id },
-    charge: 'free',
-    task: 'reads',
-    accept: 'application/json',
-    trace,
-  } as const;
+) {
   const format = pollAnswer(anyBody, (raw, answer) => toImageTask(raw, answer, sent));
-  return transport.raw(() => spec, format, options).withResponse();
+  return (id: string, path: string): Promise<Read> => {
+    const spec = {
+      operation: 'images.retrieveTask',
+      method: 'GET',
+      path,
+      query: undefined,
+      params: { task_id: id },
+      charge: 'free',
+      task: 'reads',
+      accept: 'application/json',
+      trace,
+    } as const;
+    return transport.raw(() => spec, format, options).withResponse();
+  };
 }
 
 /** Returns whether an error only means that this route does not have the task. */
@@ -158,14 +158,16 @@ async function readOne(
 ): Promise<Read> {
   const { shared } = transport.client;
   const own = gatewayFor(transport, ref)?.profile.imageTask;
+  const readAt = readerFor(transport, ref, options, sent);
   let missing: unknown;
   let unknown: Read | undefined;
   for (const route of listRoutes(ref, own, remembered.get(shared))) {
     try {
-      const read = await readAt(transport, ref, id, fill(route, id), options, sent);
+      const read = await readAt(id, fill(route, id));
       if (read.data.isKnown) {
         if (route.includes('{id}')) remembered.set(shared, route);
-        return await withResult(transport, ref, id, read, options, sent);
+        const url = findResultURL(ref, read.data);
+        return url === undefined ? read : withResult(read, await readAt(id, url), sent);
       }
       unknown ??= read;
     } catch (error) {
@@ -178,22 +180,19 @@ async function readOne(
   throw missing;
 }
 
-/** Adds the result of a task if the result is at another URL of the gateway. */
-async function withResult(
-  transport: Transport,
-  ref: ImageTaskRef,
-  id: string,
-  read: Read,
-  options: RequestOptions,
-  sent: readonly string[],
-): Promise<Read> {
-  const { data: task, response } = read;
-  const { images, resultURL } = task;
-  if (images !== undefined || resultURL === undefined) return read;
-  const base = new URL(ref.baseURL).origin;
+/** Returns the URL of the result of a task, if it is at another URL of the gateway. */
+function findResultURL(
+  { baseURL }: ImageTaskRef,
+  { images, resultURL }: ImageTask,
+): string | undefined {
+  if (images !== undefined || resultURL === undefined) return undefined;
+  const base = new URL(baseURL).origin;
   const url = URL.canParse(resultURL, base) ? new URL(resultURL, base).href : undefined;
-  if (url === undefined || !isSameOrigin(url, base)) return read;
-  const result = await readAt(transport, ref, id, url, options, sent);
+  return url !== undefined && isSameOrigin(url, base) ? url : undefined;
+}
+
+/** Adds the result of a task, which was read apart from it. */
+function withResult({ data: task, response }: Read, result: Read, sent: readonly string[]): Read {
   const body = withoutSent(toFields(result.data.raw), sent);
   return { ...result, response, data: { ...task, images: findImages(body) } };
 }

@@ -49,8 +49,8 @@ export const mediaMutants: MutantsByFile = {
   'resources/images/poll.ts': [
     { is: "if (isEmpty && !isNamed) status = 'queued';", becomes: '' },
     {
-      is: 'if (url === undefined || !isSameOrigin(url, base)) return read;',
-      becomes: 'if (url === undefined) return read;',
+      is: 'return url !== undefined && isSameOrigin(url, base) ? url : undefined;',
+      becomes: 'return url;',
     },
     { is: 'if (!isUnknownTask(error)) throw error;', becomes: '' },
     { is: 'running.length > 0 ? running : completed', becomes: 'completed' },
