@@ -1,4 +1,7 @@
+import { errorMessage } from '../../answers/objects.ts';
+import type { CallInfo } from '../../calls/response.ts';
 import { GatewayError, type Evidence } from '../../errors/gateway-error.ts';
+import { SchemaMismatch } from '../../structured/json.ts';
 import type { OutputIssue } from '../../structured/types.ts';
 import type { ChatCompletion } from './types.ts';
 
@@ -85,4 +88,22 @@ export class InvalidOutputError extends OutputError {
     super(message, init);
     this.issues = init.issues ?? [];
   }
+}
+
+/** Creates the error for the text of an answer, or for the arguments of a tool, that cannot be parsed. */
+export function unparsed(
+  tool: string | undefined,
+  cause: unknown,
+  init: OutputErrorInit,
+): InvalidOutputError {
+  const what = tool === undefined ? 'The answer' : `The arguments of "${tool}"`;
+  const issues = cause instanceof SchemaMismatch ? cause.issues : [];
+  const problem = `${what} cannot be parsed: ${errorMessage(cause)}.`;
+  return new InvalidOutputError(problem, { ...init, issues, cause });
+}
+
+/** Returns the fields of an `OutputError` that tell which call was answered. */
+export function answeredCall({ callId, requestId, status }: CallInfo): OutputErrorInit {
+  const sent = { phase: 'body', status, requestId } as const;
+  return { callId, evidence: { ...sent, attempts: [sent] } };
 }

@@ -1,6 +1,6 @@
-import { errorMessage, hasValue, isObject, listObjects } from '../../answers/objects.ts';
+import { hasValue, isObject, listObjects } from '../../answers/objects.ts';
 import { type ResponseSchema, trust } from '../../answers/reader.ts';
-import { extractJSON, GrowingJSON, SchemaMismatch } from '../../structured/json.ts';
+import { extractJSON, GrowingJSON } from '../../structured/json.ts';
 import {
   locateJSON,
   parseArguments,
@@ -14,6 +14,7 @@ import {
   InvalidOutputError,
   LengthFinishReasonError,
   type OutputErrorInit,
+  unparsed,
 } from './errors.ts';
 import { findSchema } from './structured-output.ts';
 import { isCallReason } from '../../structured/finish-reasons.ts';
@@ -126,7 +127,7 @@ export class OutputParser<Parsed> {
    */
   async apply(
     completion: ChatCompletion,
-    call: Pick<OutputErrorInit, 'callId' | 'evidence'> = {},
+    call: OutputErrorInit = {},
   ): Promise<ParsedChatCompletion<Parsed>> {
     const errorInit = { completion, ...call };
     const rejected = completion.choices.find(({ finish_reason: reason }) => this.rejects(reason));
@@ -169,11 +170,7 @@ export class OutputParser<Parsed> {
         return parser ? await parser(text) : null;
       } catch (cause) {
         if (isTolerated) return null;
-        const what = tool === undefined ? 'The answer' : `The arguments of "${tool}"`;
-        const problem = errorMessage(cause);
-        const issues = cause instanceof SchemaMismatch ? cause.issues : [];
-        const init = { ...errorInit, issues, cause };
-        throw new InvalidOutputError(`${what} cannot be parsed: ${problem}.`, init);
+        throw unparsed(tool, cause, errorInit);
       }
     };
     const parsing = calls.map(async (call) => {

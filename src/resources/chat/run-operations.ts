@@ -11,6 +11,7 @@ import type { Stream } from '../../streams/stream.ts';
 import { checkSingle, findOutput, toolsByName, Turns } from '../../structured/dialect.ts';
 import { type CallableTool, runToolLoop } from '../../structured/tool-loop.ts';
 import { createCompletion, streamCompletion, writeCompletion } from './operations.ts';
+import { answeredCall } from './errors.ts';
 import { OutputParser } from './output-parser.ts';
 import type {
   ChatCompletionCreateParamsBase,
@@ -42,14 +43,8 @@ export function parseCompletion(
       kind: 'json',
       write: writeCompletion,
       format: (own: ChatCompletionCreateParamsBase, change) =>
-        jsonAnswer(
-          formatsFor(countChoices(own, options)).answer,
-          (completion, { callId, requestId, status }) => {
-            const sent = { phase: 'body', status, requestId } as const;
-            const evidence = { ...sent, attempts: [sent] };
-            const parser = new OutputParser<unknown>(params, 'parse', change);
-            return parser.apply(completion, { callId, evidence });
-          },
+        jsonAnswer(formatsFor(countChoices(own, options)).answer, (completion, call) =>
+          new OutputParser<unknown>(params, 'parse', change).apply(completion, answeredCall(call)),
         ),
       output: findOutput(chatOutput, params),
     },

@@ -1,12 +1,5 @@
-import {
-  defineHidden,
-  errorMessage,
-  isObject,
-  listObjects,
-  toFields,
-} from '../../answers/objects.ts';
+import { defineHidden, isObject, listObjects, toFields } from '../../answers/objects.ts';
 import type { CallInfo } from '../../calls/response.ts';
-import { SchemaMismatch } from '../../structured/json.ts';
 import {
   locateJSON,
   parseArguments,
@@ -14,9 +7,10 @@ import {
   valueType,
 } from '../../structured/locate-json.ts';
 import {
+  answeredCall,
   ContentFilterFinishReasonError,
-  InvalidOutputError,
   LengthFinishReasonError,
+  unparsed,
 } from '../chat/errors.ts';
 import type { JsonObject } from '../../types.ts';
 import { isRefusal, messageText } from './output.ts';
@@ -81,27 +75,21 @@ function findArgumentsParser(tool: JsonObject = {}): ((text: string) => unknown)
 export async function parseOutput(
   response: ModelResponse,
   { text, tools }: Pick<ResponseCreateParamsBase, 'text' | 'tools'>,
-  { callId, requestId, status }: CallInfo,
+  call: CallInfo,
 ): Promise<ParsedResponse<unknown>> {
-  const sent = { phase: 'body', status, requestId } as const;
-  const init = { response, callId, evidence: { ...sent, attempts: [sent] } };
+  const init = { response, ...answeredCall(call) };
   if (response.status === 'incomplete') {
     const isFiltered = response.incomplete_details?.reason === 'content_filter';
     throw isFiltered ? new ContentFilterFinishReasonError(init) : new LengthFinishReasonError(init);
   }
-  const toFailure = (what: string, cause: unknown): InvalidOutputError => {
-    const issues = cause instanceof SchemaMismatch ? cause.issues : [];
-    const problem = `${what} cannot be parsed: ${errorMessage(cause)}.`;
-    return new InvalidOutputError(problem, { ...init, issues, cause });
-  };
   const isQueued = response.status === 'queued' || response.status === 'in_progress';
   const calls = response.output.filter((item) => item.type === 'function_call');
-  for (const call of calls) {
-    const parse = isQueued ? undefined : findArgumentsParser(findTool(tools, call));
+  for (const item of calls) {
+    const parse = isQueued ? undefined : findArgumentsParser(findTool(tools, item));
     try {
-      defineHidden(call, 'parsed_arguments', parse ? await parse(call.arguments) : null);
+      defineHidden(item, 'parsed_arguments', parse ? await parse(item.arguments) : null);
     } catch (cause) {
-      throw toFailure(`The arguments of "${call.name}"`, cause);
+      throw unparsed(item.name, cause, init);
     }
   }
   const parse = findParser(text?.format);
@@ -119,6 +107,6 @@ export async function parseOutput(
     if (response.output.some(({ type }) => /^(function|custom_tool)_call$/.test(type))) {
       return Object.assign(response, { output_parsed: null });
     }
-    throw toFailure('The answer', cause);
+    throw unparsed(undefined, cause, init);
   }
 }
