@@ -180,6 +180,18 @@ describe('a host that is no new-api', () => {
     expect(requests).toHaveLength(2);
   });
 
+  test('is asked again once its kind is named', async () => {
+    const { client, requests } = scripted([json({}, 404)]);
+    await failureOf(client.account.balance());
+
+    await failureOf(client.withOptions({ gateway: 'new-api' }).account.charges());
+
+    expect(requests.map(({ url }) => new URL(url).pathname)).toEqual([
+      '/api/usage/token/',
+      '/api/log/token',
+    ]);
+  });
+
   test.each<[string, GatewayOptions, () => Response]>([
     ['named new-api', { gateway: 'new-api' }, json({}, 404)],
     [

@@ -115,6 +115,16 @@ export const accountMutants: MutantsByFile = {
     },
     { is: 'found.length === 0 ? undefined : Math.max(...found)', becomes: 'found[0]' },
   ],
+  'resources/account/readings.ts': [
+    { is: 'if (this.#isGuess && isForeign) throw', becomes: 'if (isForeign) throw' },
+    { is: 'if (this.#isGuess && !isOfFamily(error))', becomes: 'if (this.#isGuess)' },
+  ],
+  'calls/transport.ts': [
+    {
+      is: 'this.client.shared.mediaModels?.has(model) === true ||',
+      becomes: '',
+    },
+  ],
   'resources/account/cost.ts': [
     { is: 'if (!(factor > 0)) return undefined;', becomes: '' },
     { is: 'if (ratios.size > 1) {', becomes: 'if (false) {' },

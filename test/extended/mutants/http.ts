@@ -104,7 +104,14 @@ export const httpMutants: MutantsByFile = {
     { is: 'Math.min(this.#capacity, this.#left + 1)', becomes: 'this.#left' },
   ],
   'http/waits.ts': [{ is: 'const isLimit = status === 429;', becomes: 'const isLimit = true;' }],
+  'http/redaction.ts': [
+    {
+      is: "if (typeof inner !== 'string' || isUsed(field, inner)) return inner;",
+      becomes: "if (typeof inner !== 'string') return inner;",
+    },
+  ],
   'http/classify.ts': [
+    { is: 'connect (E[MN]FILE|', becomes: 'connect (ENFILE|' },
     {
       is: 'return isRelayed(headers) && !isKeyUnknown(body) && !isKeyRefused(body);',
       becomes: 'return !isKeyUnknown(body) && !isKeyRefused(body);',
@@ -226,6 +233,7 @@ export const httpMutants: MutantsByFile = {
     },
   ],
   'http/send.ts': [
+    { is: 'fetch === globalFetch ? own : withFields(own)', becomes: 'own' },
     {
       is: 'if (status === 307 || status === 308) return true;',
       becomes: 'if (status >= 300) return true;',
