@@ -16,7 +16,7 @@ const { locateJSON } = await import('../src/structured/locate-json.ts');
 const { repairArguments } = await import('../src/resources/chat/call-repair.ts');
 const { readErrorText } = await import('../src/answers/failure.ts');
 const { ReceivedFile } = await import('../src/answers/received-file.ts');
-const { readRetryAfter } = await import('../src/http/waits.ts');
+const { readRetryAfter } = await import('../src/http/retry-after.ts');
 const { findJSON, GrowingJSON, parsePartialJSON } = await import('../src/structured/json.ts');
 
 /** Divides lengths and numbers: a quarter shows the same growth. */

@@ -19,7 +19,7 @@ import {
 import type { FailedAttempt } from '../http/retry.ts';
 import { globalFetch, isRedirect, resolveRedirect, send } from '../http/send.ts';
 import { OpenAnswer } from './open-answer.ts';
-import type { GatewayRequest } from './request.ts';
+import type { GatewayRequest } from './gateway-request.ts';
 import { requireBase } from './settings.ts';
 
 /** Encodes the body of a request, once, and awaits the listeners. */

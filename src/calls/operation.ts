@@ -1,7 +1,7 @@
 import type { Operation, ResponseKind } from '../endpoints.ts';
 import type { Change, OperationRequest } from '../http/request.ts';
 import type { OutputMode } from '../options/options.ts';
-import type { AnswerFormat, OutputModes } from './request.ts';
+import type { AnswerFormat, OutputModes } from './gateway-request.ts';
 
 /** How an operation can request JSON. */
 export interface OutputRules<Params> extends OutputModes {

@@ -20,7 +20,7 @@ import {
   unusable,
 } from '../http/responses/response-body.ts';
 import type { FailureKind } from '../http/retry.ts';
-import type { AnswerFormat, GatewayRequest } from './request.ts';
+import type { AnswerFormat, GatewayRequest } from './gateway-request.ts';
 
 /** Returns the content type, which is often wrong. */
 export function readContentType({ headers }: Response): string {

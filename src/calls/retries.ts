@@ -5,7 +5,7 @@ import { ReadFailure } from '../http/responses/response-body.ts';
 import { type FailedAttempt, pauseBefore } from '../http/retry.ts';
 import { attempt, open, prepare } from './attempt.ts';
 import type { OpenAnswer } from './open-answer.ts';
-import type { GatewayRequest } from './request.ts';
+import type { GatewayRequest } from './gateway-request.ts';
 
 /** Adds the reason why a request was not repeated. */
 function withoutRetries(error: Error): Error {

@@ -5,7 +5,7 @@ import type { FailedAttempt } from '../http/retry.ts';
 import { worse } from './history.ts';
 import { earlierUnknown } from './make-error.ts';
 import type { OpenAnswer } from './open-answer.ts';
-import { findRequest, type GatewayRequest } from './request.ts';
+import { findRequest, type GatewayRequest } from './gateway-request.ts';
 
 /** Sends a request of a call. Resolves once the headers of a success response are received. */
 export type Send = <T>(request: GatewayRequest<T>) => Promise<OpenAnswer<T>>;

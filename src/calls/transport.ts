@@ -32,7 +32,7 @@ import type { Listener } from './events.ts';
 import type { OperationParts } from './operation.ts';
 import { GatewayPromise } from './promise.ts';
 import type { Send } from './send-each.ts';
-import { type AnswerFormat, GatewayRequest, type OutputModes } from './request.ts';
+import { type AnswerFormat, GatewayRequest, type OutputModes } from './gateway-request.ts';
 import { sendWithRetries } from './retries.ts';
 import { requireBase, type ClientSettings } from './settings.ts';
 

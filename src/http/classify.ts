@@ -26,7 +26,7 @@ import {
 import type { JsonObject } from '../types.ts';
 import { isForbiddenPort } from './node/proxy.ts';
 import { failures, type FailedAttempt, type FailureKind } from './retry.ts';
-import { longestRetryAfter, readRetryAfter } from './waits.ts';
+import { longestRetryAfter, readRetryAfter } from './retry-after.ts';
 
 /** The provider may have charged, whatever the HTTP status. */
 const settlementUnknown = 'blockrun_settlement_unknown';

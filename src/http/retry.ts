@@ -2,7 +2,7 @@ import type { ErrorBody } from '../answers/failure.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import type { Outcome, Phase } from '../errors/gateway-error.ts';
 import type { ResponseIssue } from '../types.ts';
-import { longestRetryAfter, readRetryAfter } from './waits.ts';
+import { longestRetryAfter, readRetryAfter } from './retry-after.ts';
 
 /** `retry`: within `maxRetries`; `once`: at most one; `refresh`: once, with a new key; `throw`: never. */
 type Rule = 'retry' | 'once' | 'refresh' | 'throw';

@@ -2,7 +2,7 @@ import { readErrorValue } from '../answers/failure.ts';
 import { parseJSON, parseLines } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import { APIError, APIUserAbortError, UnexpectedResponseError } from '../errors/api-errors.ts';
-import type { AnswerFormat, GatewayRequest } from '../calls/request.ts';
+import type { AnswerFormat, GatewayRequest } from '../calls/gateway-request.ts';
 import { classifyEvent, findStatus } from '../http/classify.ts';
 import { type FailedAttempt, type FailureKind, failures } from '../http/retry.ts';
 import type { ChargeClass } from '../endpoints.ts';

@@ -1,6 +1,6 @@
 import { isObject, parseJSON } from '../answers/objects.ts';
 import type { ResponseSchema } from '../answers/reader.ts';
-import type { AnswerFormat } from '../calls/request.ts';
+import type { AnswerFormat } from '../calls/gateway-request.ts';
 import { jsonAnswer } from '../calls/response.ts';
 import { readText } from '../http/responses/response-body.ts';
 import { findStatusWord, isPolledTask } from './reading.ts';

@@ -2,7 +2,7 @@ import { isObject } from '../answers/objects.ts';
 import { APIConnectionError, APIError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import { type GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { untilAborted } from '../http/abort.ts';
-import { readRetryAfter } from '../http/waits.ts';
+import { readRetryAfter } from '../http/retry-after.ts';
 import type { RequestOptions } from '../options/options.ts';
 import { changeOptions } from '../options/resolve.ts';
 import { describeAnswer, describePoll, type Waited } from './errors.ts';

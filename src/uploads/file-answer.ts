@@ -2,7 +2,7 @@ import { decodeBytes, decodeHex, detectType, isHex } from '../answers/bytes.ts';
 import { isHTMLPage, readPlainText } from '../answers/failure.ts';
 import { errorMessage, parseJSON } from '../answers/objects.ts';
 import { describeText } from '../answers/received-file.ts';
-import type { AnswerFormat, GatewayRequest } from '../calls/request.ts';
+import type { AnswerFormat, GatewayRequest } from '../calls/gateway-request.ts';
 import {
   type Answer,
   ReadFailure,

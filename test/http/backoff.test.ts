@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { pauseBefore } from '../../src/http/retry.ts';
-import { readRetryAfter } from '../../src/http/waits.ts';
+import { readRetryAfter } from '../../src/http/retry-after.ts';
 import { json, scripted } from '../helpers/clients.ts';
 import { settle } from '../helpers/fake-time.ts';
 import { completion } from '../helpers/transport.ts';

@@ -2,7 +2,7 @@ import { describe, expectTypeOf, test } from 'vitest';
 import type { OperationReturning, PathParameter, ResponseKind } from '../../src/endpoints.ts';
 import type { OperationRequest } from '../../src/http/request.ts';
 import type { GatewayPromise } from '../../src/calls/promise.ts';
-import type { AnswerFormat } from '../../src/calls/request.ts';
+import type { AnswerFormat } from '../../src/calls/gateway-request.ts';
 import type { BodyEncoding } from '../../src/http/request.ts';
 import type { Transport } from '../../src/calls/transport.ts';
 

@@ -1,6 +1,6 @@
 import { errorMessage } from '../../answers/objects.ts';
 import type { OpenAnswer } from '../../calls/open-answer.ts';
-import type { GatewayRequest } from '../../calls/request.ts';
+import type { GatewayRequest } from '../../calls/gateway-request.ts';
 import { addReason, type Follow, type Send, sendEach } from '../../calls/send-each.ts';
 import { type Policy, thisCopy } from '../../calls/transport.ts';
 import { check, checkFunction } from '../../options/check.ts';

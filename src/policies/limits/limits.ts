@@ -2,7 +2,7 @@ import type { ErrorBody } from '../../answers/failure.ts';
 import { checkInteger, checkObject } from '../../options/check.ts';
 import { InvalidInputError } from '../../errors/gateway-error.ts';
 import type { ClientLimits, ModelLimits } from '../../options/options.ts';
-import { readReset, readRetryAfter } from '../../http/waits.ts';
+import { readReset, readRetryAfter } from '../../http/retry-after.ts';
 import { Turns } from '../../http/turns.ts';
 import { Ramp } from './ramp.ts';
 

@@ -1,5 +1,5 @@
 import type { OpenAnswer } from '../../calls/open-answer.ts';
-import type { GatewayRequest } from '../../calls/request.ts';
+import type { GatewayRequest } from '../../calls/gateway-request.ts';
 import { type Send, sendEach } from '../../calls/send-each.ts';
 import { requireBase } from '../../calls/settings.ts';
 import { type Policy, thisCopy } from '../../calls/transport.ts';

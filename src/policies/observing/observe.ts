@@ -13,7 +13,7 @@ import { type OptionOf, policyTable } from '../../options/policy-options.ts';
 import { isObject, toFields } from '../../answers/objects.ts';
 import { ledgerFor } from '../../calls/budget-ledger.ts';
 import { costFrom, type Ending, type Listener, usageFrom } from '../../calls/events.ts';
-import type { GatewayRequest } from '../../calls/request.ts';
+import type { GatewayRequest } from '../../calls/gateway-request.ts';
 import { type Policy, type Subscriber, thisCopy } from '../../calls/transport.ts';
 import type { Redaction } from '../../http/redaction.ts';
 import type { CallSpec } from '../../http/request.ts';

@@ -1,4 +1,4 @@
-import type { GatewayRequest } from '../../calls/request.ts';
+import type { GatewayRequest } from '../../calls/gateway-request.ts';
 import { countFields, readUnits } from './cost.ts';
 import type { CallRecord } from './record.ts';
 import { type Item, type Sum, Sums } from './sums.ts';

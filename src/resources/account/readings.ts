@@ -13,7 +13,7 @@ import { untilAborted } from '../../http/abort.ts';
 import type { WithResponse } from '../../calls/promise.ts';
 import { valueAnswer } from '../../calls/response.ts';
 import type { RouteSpec } from '../../http/request.ts';
-import { readRetryAfter } from '../../http/waits.ts';
+import { readRetryAfter } from '../../http/retry-after.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import type { JsonObject } from '../../types.ts';

@@ -1,4 +1,4 @@
-import type { GatewayRequest } from '../../calls/request.ts';
+import type { GatewayRequest } from '../../calls/gateway-request.ts';
 import type { AnswerUsage } from '../../answers/usage.ts';
 import type { AttemptEvidence, Outcome } from '../../errors/gateway-error.ts';
 import { type PricedCall, priceKind, type UsageSum } from './cost.ts';

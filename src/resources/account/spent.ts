@@ -3,7 +3,7 @@ import type { Outcome } from '../../errors/gateway-error.ts';
 import { findId, isObject, isText, readId, toFields } from '../../answers/objects.ts';
 import { readUsage } from '../../answers/usage.ts';
 import { costFrom, type Ending, type Listener, usageFrom } from '../../calls/events.ts';
-import type { GatewayRequest } from '../../calls/request.ts';
+import type { GatewayRequest } from '../../calls/gateway-request.ts';
 import type { Answer } from '../../http/responses/response-body.ts';
 import type { Subscriber, Transport } from '../../calls/transport.ts';
 import type { Budget } from '../../options/options.ts';

@@ -2,7 +2,7 @@ import { decodeBytes, encodeBase64, encodedPiece } from '../../answers/bytes.ts'
 import { isObject, isText, trimmedText } from '../../answers/objects.ts';
 import type { ResponseSchema } from '../../answers/reader.ts';
 import { withoutSent } from '../../answers/result-places.ts';
-import type { AnswerFormat, GatewayRequest } from '../../calls/request.ts';
+import type { AnswerFormat, GatewayRequest } from '../../calls/gateway-request.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { OutgoingRequest } from '../../http/request.ts';
 import {

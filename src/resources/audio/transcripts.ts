@@ -15,7 +15,7 @@ import {
 import { readErrorValue, saysFailure } from '../../answers/failure.ts';
 import { numeric, readValue, type ResponseSchema } from '../../answers/reader.ts';
 import { describeMarkup } from '../../answers/received-file.ts';
-import type { AnswerFormat } from '../../calls/request.ts';
+import type { AnswerFormat } from '../../calls/gateway-request.ts';
 import { textAnswer } from '../../calls/response.ts';
 import { collectAs, eventAnswer } from '../../streams/open-stream.ts';
 import type { Delivery, StreamProgress, StreamProtocol } from '../../streams/protocol.ts';

@@ -1,6 +1,6 @@
 import { defineHidden, isObject } from '../../answers/objects.ts';
 import { digestURLs, rememberSent, withoutSent } from '../../answers/result-places.ts';
-import type { GatewayRequest } from '../../calls/request.ts';
+import type { GatewayRequest } from '../../calls/gateway-request.ts';
 import type { ReadOther } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { revise } from '../../errors/gateway-error.ts';

@@ -21,7 +21,7 @@ import {
 } from '../../answers/objects.ts';
 import { type FieldsOf, numeric, type ResponseSchema, readValue } from '../../answers/reader.ts';
 import { isImage, locateImages, readImage } from './pictures.ts';
-import type { AnswerFormat } from '../../calls/request.ts';
+import type { AnswerFormat } from '../../calls/gateway-request.ts';
 import {
   type CallInfo,
   jsonAnswer,

@@ -2,7 +2,7 @@ import { isText } from '../../answers/objects.ts';
 import { listURLs, rememberSent, withoutSent } from '../../answers/result-places.ts';
 import { OpenAnswer } from '../../calls/open-answer.ts';
 import { GatewayPromise } from '../../calls/promise.ts';
-import type { GatewayRequest } from '../../calls/request.ts';
+import type { GatewayRequest } from '../../calls/gateway-request.ts';
 import type { CallInfo } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { expectsJSON, explained, type DescribedFailure } from '../../errors/operation-errors.ts';

@@ -4,7 +4,7 @@ import { readValue, type ResponseSchema } from '../../answers/reader.ts';
 import { check } from '../../options/check.ts';
 import { type ChargeClass, type Endpoint, endpoints, type TaskRole } from '../../endpoints.ts';
 import { explainSubmission } from '../../errors/operation-errors.ts';
-import type { AnswerFormat } from '../../calls/request.ts';
+import type { AnswerFormat } from '../../calls/gateway-request.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import {
   applyHeaders,

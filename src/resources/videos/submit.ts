@@ -24,7 +24,7 @@ import {
 } from '../../http/request.ts';
 import { OpenAnswer } from '../../calls/open-answer.ts';
 import { GatewayPromise } from '../../calls/promise.ts';
-import { type AnswerFormat, findRequest } from '../../calls/request.ts';
+import { type AnswerFormat, findRequest } from '../../calls/gateway-request.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { DefinedGateway } from '../../options/gateway-profile.ts';

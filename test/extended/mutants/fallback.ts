@@ -53,7 +53,7 @@ export const fallbackMutants: MutantsByFile = {
         set outcome(outcome) { this.#request.call.worst = outcome; }`,
     },
   ],
-  'calls/request.ts': [
+  'calls/gateway-request.ts': [
     {
       // The facts of a failure are those of the last request that failed, of any call.
       is: '  failure: FailedAttempt | undefined;',

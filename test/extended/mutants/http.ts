@@ -103,7 +103,9 @@ export const httpMutants: MutantsByFile = {
     { is: 'if (this.#left < cost) return false;', becomes: '' },
     { is: 'Math.min(this.#capacity, this.#left + 1)', becomes: 'this.#left' },
   ],
-  'http/waits.ts': [{ is: 'const isLimit = status === 429;', becomes: 'const isLimit = true;' }],
+  'http/retry-after.ts': [
+    { is: 'const isLimit = status === 429;', becomes: 'const isLimit = true;' },
+  ],
   'http/redaction.ts': [
     {
       is: "if (typeof inner !== 'string' || isUsed(field, inner)) return inner;",
@@ -218,7 +220,7 @@ export const httpMutants: MutantsByFile = {
       becomes: 'true',
     },
   ],
-  'calls/request.ts': [
+  'calls/gateway-request.ts': [
     {
       is: 'canRefresh: !history.isRefreshed && typeof',
       becomes: 'canRefresh: typeof',

@@ -1,6 +1,6 @@
 import { open } from '../../../src/calls/attempt.ts';
 import type { OpenAnswer } from '../../../src/calls/open-answer.ts';
-import { GatewayRequest } from '../../../src/calls/request.ts';
+import { GatewayRequest } from '../../../src/calls/gateway-request.ts';
 import { readContentType } from '../../../src/calls/response.ts';
 import type { Send } from '../../../src/calls/send-each.ts';
 import type { ClientSettings } from '../../../src/calls/settings.ts';

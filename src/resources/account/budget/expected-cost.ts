@@ -1,6 +1,6 @@
 import { errorMessage } from '../../../answers/objects.ts';
 import { assumedTokens } from '../../../answers/token-estimate.ts';
-import type { GatewayRequest } from '../../../calls/request.ts';
+import type { GatewayRequest } from '../../../calls/gateway-request.ts';
 import { GatewayError } from '../../../errors/gateway-error.ts';
 import type { Budget } from '../../../options/options.ts';
 import type { Learned } from '../../../calls/budget-ledger.ts';

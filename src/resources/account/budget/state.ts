@@ -9,7 +9,7 @@ import { type GatewayError, InvalidInputError } from '../../../errors/gateway-er
 import { buildError } from '../../../errors/operation-errors.ts';
 import { checkNumber, checkObject, checkWord } from '../../../options/check.ts';
 import { delay, followSignal } from '../../../http/abort.ts';
-import type { GatewayRequest } from '../../../calls/request.ts';
+import type { GatewayRequest } from '../../../calls/gateway-request.ts';
 import type { ClientSettings } from '../../../calls/settings.ts';
 import type { Budget } from '../../../options/options.ts';
 import { type BudgetLedger, ledgerFor } from '../../../calls/budget-ledger.ts';
