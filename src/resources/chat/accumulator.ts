@@ -27,7 +27,7 @@ import type {
   CompletionUsage,
 } from './types.ts';
 import { addCallPiece, type OpenCall, findPosition, ToolCallAssembler } from './tool-calls.ts';
-import { isErrorReason, isFinishReason, isNaturalEnd } from '../../structured/finish-reasons.ts';
+import { isErrorReason, isFinishReason, isNaturalEnd } from '../../answers/finish-reasons.ts';
 import { namelessCall, noArguments } from '../../structured/calls.ts';
 import type { StreamProgress, StreamProtocol } from '../../streams/protocol.ts';
 import { normalizeValue, type ResponseSchema } from '../../answers/reader.ts';

@@ -6,7 +6,7 @@ import {
   isCut,
   repairArguments,
 } from './call-repair.ts';
-import { isNaturalEnd } from '../../structured/finish-reasons.ts';
+import { isNaturalEnd } from '../../answers/finish-reasons.ts';
 import { isHollowCall, isMissing, isNamelessCall, noArguments } from '../../structured/calls.ts';
 import {
   fill,

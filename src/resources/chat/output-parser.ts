@@ -17,7 +17,7 @@ import {
   unparsed,
 } from './errors.ts';
 import { findSchema } from './structured-output.ts';
-import { isCallReason } from '../../structured/finish-reasons.ts';
+import { isCallReason } from '../../answers/finish-reasons.ts';
 import type {
   ChatCompletion,
   ChatCompletionChoice,

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../types.ts';
-import { isErrorReason, isFinishReason } from '../../structured/finish-reasons.ts';
+import { isErrorReason, isFinishReason } from '../../answers/finish-reasons.ts';
 import { namelessCall } from '../../structured/calls.ts';
 import { hasValue, isObject, listObjects, toFields } from '../../answers/objects.ts';
 import type { ChatCompletionFunctionCall } from './params.ts';

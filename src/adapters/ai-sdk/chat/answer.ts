@@ -15,7 +15,7 @@ import {
   type CompletionUsage,
   usageOf,
 } from '../../../index.ts';
-import { isCallReason, isNaturalEnd } from '../../../structured/finish-reasons.ts';
+import { isCallReason, isNaturalEnd } from '../../../answers/finish-reasons.ts';
 import { dataURLContent, detectImageType } from '../media.ts';
 import { isJSONObject, providerName } from '../options.ts';
 import { reasoningMetadata, signatureMetadata } from './prompt.ts';

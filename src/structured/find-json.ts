@@ -1,4 +1,4 @@
-import { parseJSON } from './objects.ts';
+import { parseJSON } from '../answers/objects.ts';
 
 const plainText = /[^"\\]*/y;
 

@@ -1,4 +1,4 @@
-import { isMissingWord } from '../answers/objects.ts';
+import { isMissingWord } from './objects.ts';
 
 /** DeepSeek, Z.ai, vLLM and SGLang, and routes to Gemini report failures as finish reasons. */
 const errorReasons =
