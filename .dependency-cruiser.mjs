@@ -119,7 +119,7 @@ export default {
       'adapters',
       'Adapters for other packages use the public API, and read files, reasoning and finish reasons as the client does.',
       'adapters/(ai-sdk|otel|ledgers)',
-      ['index\\.ts$', 'answers/(received-file|reasoning)\\.ts$', 'structured/finish-reasons\\.ts$'],
+      ['index\\.ts$', 'answers/(finish-reasons|reasoning|received-file)\\.ts$'],
     ),
     only(
       'queues',

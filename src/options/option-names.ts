@@ -1,4 +1,4 @@
-import { editDistance } from './similar-names.ts';
+import { editDistance } from '../answers/similar-names.ts';
 import { check } from './check.ts';
 import { type Method, methods } from './methods.ts';
 import { type Option, optionTable, type OptionName } from './option-table.ts';

@@ -1,4 +1,4 @@
-import { endOfString, findAllJSON } from './find-json.ts';
+import { endOfString, findAllJSON } from '../answers/find-json.ts';
 import { parseJSON } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import type { OutputIssue } from './types.ts';

@@ -6,7 +6,7 @@ import type {
   AutoParseableTool,
   ToolRun,
 } from './types.ts';
-import { editDistance } from '../options/similar-names.ts';
+import { editDistance } from '../answers/similar-names.ts';
 import { check } from '../options/check.ts';
 import { parseArguments, parseLocated, valueType } from './locate-json.ts';
 import {

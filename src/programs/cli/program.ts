@@ -1,5 +1,5 @@
 import { type AddHelpTextContext, Command, CommanderError } from 'commander';
-import { closeTo } from '../../options/similar-names.ts';
+import { closeTo } from '../../answers/similar-names.ts';
 import { chatCommand } from './chat.ts';
 import { addCompletion } from './completion.ts';
 import { doctorCommand } from './doctor/command.ts';

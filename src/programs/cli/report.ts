@@ -1,6 +1,6 @@
 import { means, missingModel, unsuitedModel, unusableModel } from '../../answers/error-codes.ts';
 import { codeText } from '../../answers/objects.ts';
-import { closeTo } from '../../options/similar-names.ts';
+import { closeTo } from '../../answers/similar-names.ts';
 import { withAdvice } from '../../errors/gateway-error.ts';
 import {
   APIError,

@@ -1,4 +1,4 @@
-import { findAllJSON } from '../../structured/find-json.ts';
+import { findAllJSON } from '../../answers/find-json.ts';
 import { isObject, parseJSON } from '../../answers/objects.ts';
 import type { Quirks, StructuredOutputDialect } from './quirks.ts';
 import type { Call } from '../server/call.ts';

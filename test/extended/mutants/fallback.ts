@@ -111,7 +111,7 @@ export const fallbackMutants: MutantsByFile = {
       becomes: 'return found[0]?.json;',
     },
   ],
-  'structured/find-json.ts': [
+  'answers/find-json.ts': [
     { is: 'if (closers.pop() !== char)', becomes: 'if (closers.pop() === undefined)' },
   ],
 };

@@ -14,7 +14,7 @@ import {
   type ModelPrice,
 } from '../../../index.ts';
 import type { JsonObject } from '../../../types.ts';
-import { closeTo } from '../../../options/similar-names.ts';
+import { closeTo } from '../../../answers/similar-names.ts';
 import { mediaNames } from './calls/models.ts';
 import {
   createClient,

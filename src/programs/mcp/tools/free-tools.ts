@@ -1,6 +1,6 @@
 import type { CallToolResult, McpServer } from '#mcp-sdk';
 import * as z from '#mcp-sdk';
-import { closeTo } from '../../../options/similar-names.ts';
+import { closeTo } from '../../../answers/similar-names.ts';
 import {
   InvalidInputError,
   type Amount,

@@ -1,4 +1,4 @@
-import { closeTo } from '../../../options/similar-names.ts';
+import { closeTo } from '../../../answers/similar-names.ts';
 import type { Gateway } from '../../../index.ts';
 import { ToolError } from './errors.ts';
 

@@ -1,4 +1,4 @@
-import { parseJSON } from '../answers/objects.ts';
+import { parseJSON } from './objects.ts';
 
 const plainText = /[^"\\]*/y;
 
