@@ -43,22 +43,19 @@ const isOfClient = (name: OptionName): boolean =>
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '');
 
-/** The options by the names of other packages for them. */
-const byAlias = new Map(
-  names
-    .flatMap((name) =>
-      entriesOf(name).flatMap(({ aliases = [] }) => aliases.map((alias) => [alias, name] as const)),
-    )
-    // The first option with an alias counts.
-    .toReversed(),
+/** The names of other packages for each option. */
+const aliases = new Map(
+  names.map((name) => [name, entriesOf(name).flatMap((option) => option.aliases ?? [])]),
 );
+
+/** Returns the first option among `candidates` that another package names like this. */
+const findAlias = (alias: string, candidates: readonly OptionName[]): OptionName | undefined =>
+  candidates.find((name) => aliases.get(name)?.includes(alias));
 
 /** Returns the option among `candidates` that an unknown name probably means. */
 function nearest(name: string, candidates: readonly OptionName[]): OptionName | undefined {
   const wanted = plain(name);
-  const alias = candidates.find((candidate) =>
-    entriesOf(candidate).some(({ aliases }) => aliases?.includes(wanted)),
-  );
+  const alias = findAlias(wanted, candidates);
   if (alias !== undefined) return alias;
   let least = Math.floor(wanted.length / 4) + 1;
   let found: OptionName | undefined;
@@ -90,15 +87,13 @@ export const misplaced: ReadonlyMap<string, 'refuse' | 'warn'> = new Map(
   }),
 );
 
-/** Names in camel case that resemble an option. Those in snake case are parameters of gateways. */
-const findAlias = (name: string): OptionName | undefined => byAlias.get(name.toLowerCase());
-
 /**
  * Returns the error for an option among the parameters of a method, where it would do nothing; `undefined` if the
  * name is that of a parameter.
  */
 export function misplacedError(name: string, method: string): InvalidInputError | undefined {
-  const option = misplaced.has(name) ? name : findAlias(name);
+  // Only names in camel case: those in snake case are parameters of gateways.
+  const option = misplaced.has(name) ? name : findAlias(name.toLowerCase(), names);
   if (option === undefined || misplaced.get(option) !== 'refuse' || !isName(option))
     return undefined;
   const meant = option === name ? 'it' : option;
@@ -218,9 +213,8 @@ export function checkForeignName(
 /** Returns the option of a client that has this name of an option of calls as an alias. */
 function nearestAlias(name: string, method: Method): OptionName | undefined {
   if (method !== 'client' || clientNames.has(name)) return undefined;
-  return names.find(
-    (candidate) =>
-      clientNames.has(candidate) &&
-      entriesOf(candidate).some(({ aliases }) => aliases?.includes(plain(name))),
+  return findAlias(
+    plain(name),
+    names.filter((candidate) => clientNames.has(candidate)),
   );
 }
