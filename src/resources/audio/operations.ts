@@ -8,7 +8,6 @@ import type { RequestOptions } from '../../options/options.ts';
 import type { Stream } from '../../streams/stream.ts';
 import { checkFile } from '../../uploads/file-input.ts';
 import { formBody, formFields } from '../../uploads/multipart.ts';
-import type { Uploadable } from '../../uploads/types.ts';
 import { speechEvents, followToFile, speechFile } from './answers.ts';
 import { transcriptionAnswer, transcriptionEvents } from './transcripts.ts';
 import type {
@@ -23,10 +22,17 @@ import type {
   TranslationCreateResponse,
 } from './types.ts';
 
-const writeSpeech = (params: SpeechCreateParamsBase) => ({
-  json: speechBody(params),
-  readFile: followToFile,
-});
+function writeSpeech(params: SpeechCreateParamsBase) {
+  checkParams('audio.speech.create', params);
+  checkModel(params.model);
+  checkText('input', params.input, 'the text to speak');
+  checkNumber('speed', params.speed ?? 1);
+  const advice = 'the name of a voice, or omitted; { id } is not supported';
+  if (params.voice !== undefined && params.voice !== null) {
+    checkText('voice', params.voice, advice);
+  }
+  return { json: params, readFile: followToFile };
+}
 
 export function speak(
   transport: Transport,
@@ -53,27 +59,11 @@ export function speak(
       );
 }
 
-function speechBody(params: SpeechCreateParamsBase): SpeechCreateParamsBase {
-  checkParams('audio.speech.create', params);
-  checkModel(params.model);
-  checkText('input', params.input, 'the text to speak');
-  checkNumber('speed', params.speed ?? 1);
-  const advice = 'the name of a voice, or omitted; { id } is not supported';
-  if (params.voice !== undefined && params.voice !== null) {
-    checkText('voice', params.voice, advice);
-  }
-  return params;
-}
-
-/** Parameters that transcriptions and translations share. */
-interface AudioParams {
-  readonly file: Uploadable;
-  readonly model: string;
-  readonly temperature?: number | undefined;
-}
-
 /** Checks the parameters and encodes them as a form. */
-function audioForm(resource: string, params: AudioParams): BodyEncoding {
+function audioForm(
+  resource: string,
+  params: TranscriptionCreateParams | TranslationCreateParams,
+): BodyEncoding {
   checkParams(`audio.${resource}.create`, params);
   checkModel(params.model);
   checkNumber('temperature', params.temperature ?? 0);
