@@ -8,7 +8,7 @@ import {
 import { ContentExpiredError, ContentUnavailableError } from '../../errors/operation-errors.ts';
 import type { FullClient } from '../../client/gateway.ts';
 import type { VideoDownloadOptions } from '../../resources/videos/wait-options.ts';
-import { isCompleted, resolveOwnTask } from '../../resources/videos/ref.ts';
+import { findCompleted, resolveOwnTask } from '../../resources/videos/ref.ts';
 import { delay } from '../../http/abort.ts';
 import { headerPairs } from '../../http/request.ts';
 import type { VideoTaskLike } from '../../resources/videos/types.ts';
@@ -139,7 +139,7 @@ function isTransient(error: unknown, task: VideoTaskLike): boolean {
   if (APIConnectionError.isInstance(error)) return true;
   const status = APIError.isInstance(error) ? error.status : undefined;
   // The client has already retried it.
-  if (status === 502 && isCompleted(task)) return false;
+  if (status === 502 && findCompleted(task) !== undefined) return false;
   return status !== undefined && (status >= 500 || status === 429 || status === 408);
 }
 

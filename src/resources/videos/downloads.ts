@@ -18,7 +18,7 @@ import { readStatusWord } from '../../tasks/reading.ts';
 import { videoErrors } from './errors.ts';
 import { gatewayFor } from '../../tasks/ref.ts';
 import { readTask } from './kind.ts';
-import { findContentId, isCompleted, type ResolvedTask, resolveOwnTask } from './ref.ts';
+import { findCompleted, findContentId, type ResolvedTask, resolveOwnTask } from './ref.ts';
 import { ResultURL, withoutRange } from './result-url.ts';
 import type { VideoTaskLike, VideoTaskRef } from './types.ts';
 import type { VideoDownloadOptions } from './wait-options.ts';
@@ -201,6 +201,6 @@ export function download(
       ? new GatewayPromise(
           readContentId(caller, resolved, own).then((found) => ask(found, true).state().answer),
         )
-      : ask(id, isCompleted(task));
+      : ask(id, findCompleted(task) !== undefined);
   return result === undefined ? content : result.orElse(content);
 }

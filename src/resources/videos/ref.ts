@@ -56,28 +56,25 @@ export function rememberCompleted(
   for (const ref of refs) if (ref !== undefined) completed.set(ref, { url: kept, contentId });
 }
 
-const findHandle = (task: VideoTask | VideoTaskRef): unknown => ('ref' in task ? task.ref : task);
-
-/** Returns whether a task is known to be completed, from its status or from an earlier read of its handle. */
-export function isCompleted(task: VideoTaskLike): boolean {
-  if (typeof task === 'string') return false;
-  if ('status' in task && task.status === 'completed') return true;
-  const ref = findHandle(task);
-  return isObject(ref) && completed.has(ref);
+/** Returns what the last read of a task's handle found. */
+function recall(task: VideoTask | VideoTaskRef): Completed | undefined {
+  const ref = 'ref' in task ? task.ref : task;
+  return isObject(ref) ? completed.get(ref) : undefined;
 }
 
-/** Returns the URL of the result in a task, or in the last read of its handle; `''` if the task has none. */
-export function findKnownURL(task: VideoTaskLike): string | undefined {
+/**
+ * Returns the URL of the result of a task, from its status or from an earlier read of its handle; `undefined` if the
+ * task is not known to be completed.
+ */
+export function findCompleted(task: VideoTaskLike): Pick<Completed, 'url'> | undefined {
   if (typeof task === 'string') return undefined;
-  if ('status' in task && task.status === 'completed') return task.url ?? '';
-  const ref = findHandle(task);
-  return isObject(ref) ? completed.get(ref)?.url : undefined;
+  const isDone = 'status' in task && task.status === 'completed';
+  return isDone ? { url: task.url ?? '' } : recall(task);
 }
 
 /** Returns the id for the content route that a task has, or the last read of its handle had. */
 export function findContentId(task: VideoTaskLike): string | undefined {
   if (typeof task === 'string') return undefined;
   const own = 'content_id' in task ? task.content_id : undefined;
-  const ref = findHandle(task);
-  return own ?? (isObject(ref) ? completed.get(ref)?.contentId : undefined);
+  return own ?? recall(task)?.contentId;
 }

@@ -14,7 +14,7 @@ import { readExpiry } from '../../http/signed-url.ts';
 import { displayURL } from '../../http/url.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import { fetchFile } from '../../uploads/fetch-file.ts';
-import { findKnownURL, resolveOwnTask } from './ref.ts';
+import { findCompleted, resolveOwnTask } from './ref.ts';
 import { readTask } from './kind.ts';
 import type { VideoTaskLike } from './types.ts';
 
@@ -59,7 +59,7 @@ export class ResultURL {
     this.#options = options;
     const { totalTimeout = transport.client.call.totalTimeout } = options;
     this.#deadline = performance.now() + (totalTimeout ?? Infinity);
-    const known = findKnownURL(task);
+    const known = findCompleted(task)?.url;
     this.#isAbsent = known === '';
     this.known = known && this.#isOther(known) ? known : undefined;
   }

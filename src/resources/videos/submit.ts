@@ -373,22 +373,17 @@ export function toTaskSubmission(
   // Built before the claim, so that the ledger never claims a submission that cannot be sent.
   const request = buildRequest(transport, submission, options);
   return {
-    content: () => getContent(submission, options),
+    content() {
+      const { operation, fields, remixOf } = submission;
+      const params = remixOf === undefined ? undefined : { video_id: remixOf };
+      return [[operation, params, ...comparable(fields)], options.extraBody];
+    },
     model: submission.model,
     createRef: (id, { model, ...by }) => createRef(transport, { ...submission, model }, id, by),
     send: (limits) => send(transport, submission, changeOptions(options, limits), request),
     refIn: ({ ref }) => ref,
     refInError: (error) => (VideoSubmitResponseError.isInstance(error) ? error.ref : undefined),
   };
-}
-
-/** Returns the content that identifies a submission. Ledgers store digests of it, so its shape must not change. */
-function getContent(
-  { operation, fields, remixOf }: Submission,
-  { extraBody }: VideoSubmitOptions,
-): unknown {
-  const params = remixOf === undefined ? undefined : { video_id: remixOf };
-  return [[operation, params, ...comparable(fields)], extraBody];
 }
 
 /** Submits a task, or reads the existing task if the ledger already has one. */
