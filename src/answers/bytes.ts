@@ -163,7 +163,6 @@ export function readBase64(text: string): EncodedBytes | undefined {
 /** Bytes that are encoded at once: few enough for the call stack, and a multiple of three, so that pieces can be joined. */
 export const encodedPiece = 24_576;
 
-/** Encodes bytes in base64. */
 export function encodeBase64(bytes: Uint8Array): string {
   let text = '';
   for (let start = 0; start < bytes.length; start += encodedPiece) {

@@ -351,7 +351,6 @@ function unwrapMessage(text: string): string {
   return findComplaint(inner)?.message ?? findTaskMessage(inner) ?? text;
 }
 
-/** Returns whether an error body was JSON. */
 export const isJSON = ({ envelope }: ErrorBody): boolean => !/^(html|text|empty)$/.test(envelope);
 
 function findEnvelope(body: JsonObject, inner: unknown): ErrorBody['envelope'] {
@@ -547,7 +546,6 @@ const hasFailed = (response: unknown): boolean =>
 /** Events that report that a whole response failed. */
 const failureEvents = /^response\.(failed|error)$/;
 
-/** Events that end a response. */
 const endEvents = /^response\.(completed|incomplete|done)$/;
 
 /** Failures of an item, such as a call of a remote tool, after which the model continues. */
@@ -618,7 +616,6 @@ function isErrorEvent(value: JsonObject): boolean {
   return isErrorType || 'code' in value || 'param' in value;
 }
 
-/** Maximum length of a quote. */
 const maxQuoteLength = 300;
 
 /** Returns the beginning of what was received in one line, or the title of a page; `undefined` if it is blank. */

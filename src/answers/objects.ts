@@ -31,7 +31,6 @@ export function isText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
 }
 
-/** Returns whether a value is a finite number. */
 export function isNumber(value: unknown): value is number {
   return Number.isFinite(value);
 }
@@ -47,12 +46,10 @@ export function numberFrom(value: unknown): number | undefined {
   return isNumber(number) ? number : undefined;
 }
 
-/** Converts a thrown value to an error. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(errorMessage(thrown));
 }
 
-/** Returns the message of a thrown value. */
 export function errorMessage(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message;
   try {
@@ -238,7 +235,6 @@ export function growText(existing: string | null | undefined, piece: string): st
   return text;
 }
 
-/** Fields of text. */
 export type Texts<Name extends string> = { [Each in Name]?: string | null | undefined };
 
 /** Appends pieces of text. Values of other types are ignored. */

@@ -168,7 +168,6 @@ function compare(value: unknown, kind: Kind, path: string, report: ReportIssue):
   if (expected !== undefined) report({ path, expected, received: typeName(value) });
 }
 
-/** Returns the JSON type of a value. */
 export function typeName(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
@@ -186,7 +185,6 @@ export interface Drift extends ResponseIssue {
   readonly operation: string;
 }
 
-/** The log for drift. */
 interface DriftLog {
   write(level: 'info' | 'error', message: string, details: Readonly<Record<string, string>>): void;
 }

@@ -50,7 +50,6 @@ function findError(bytes: Uint8Array) {
   return undefined;
 }
 
-/** The end of a received file. */
 export interface FileEnd {
   /** The last bytes of the file, which were held back. */
   readonly rest: Uint8Array;

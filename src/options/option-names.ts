@@ -21,7 +21,6 @@ const entriesOf = (name: OptionName): readonly Option[] => [optionTable[name]].f
 /** The options of each method that was called. */
 const known = new Map<Method, ReadonlyMap<string, Option>>();
 
-/** Returns the options of a method. */
 export function optionsOf(method: Method): ReadonlyMap<string, Option> {
   const found = known.get(method);
   if (found !== undefined) return found;

@@ -366,7 +366,6 @@ export const optionTable = {
 
 type Table = typeof optionTable;
 
-/** The name of an option. */
 export type OptionName = keyof Table;
 
 type EntriesOf<Name extends OptionName> = Table[Name] extends readonly (infer Entry)[]
@@ -379,7 +378,6 @@ type EntryFor<Entry, M extends Method> = Entry extends { readonly methods: reado
     : never
   : never;
 
-/** The names of the options of a method. */
 export type NameFor<M extends Method> = {
   [Name in OptionName]: [EntryFor<EntriesOf<Name>, M>] extends [never] ? never : Name;
 }[OptionName];

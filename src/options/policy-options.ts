@@ -27,7 +27,6 @@ export const policyTable = {
 
 type Policies = typeof policyTable;
 
-/** The options of a policy. */
 export type OptionOf<Name extends keyof Policies = keyof Policies> =
   Policies[Name]['options'][number];
 

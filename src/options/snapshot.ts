@@ -5,7 +5,6 @@ import { check, toInputError } from './check.ts';
 export interface Copied<Params> {
   /** The caller's object, which is returned with the result of the call. */
   readonly original: Params;
-  /** The copy that is sent. */
   readonly copy: Params;
 }
 

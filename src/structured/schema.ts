@@ -33,7 +33,6 @@ export type PlainSchema =
 /** Options with the JSON Schema, which a validator needs that cannot convert itself. */
 export type WithJSONSchema<Options> = Options & { readonly jsonSchema: object | undefined };
 
-/** The schema in the request. */
 export interface SentSchema {
   readonly schema: JsonObject;
   readonly strict?: boolean;

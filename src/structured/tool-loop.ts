@@ -10,9 +10,7 @@ export interface CallableTool {
   readonly call: (args: unknown) => unknown;
 }
 
-/** The result of a tool call. */
 interface ToolResult {
-  /** The return value of the tool. */
   readonly value?: unknown;
   /** The value as text for the model. */
   readonly text: string;
@@ -22,7 +20,6 @@ interface ToolResult {
 
 /** The functions with which one API requests responses and receives tool results. */
 export interface ToolDialect<Answer, Call> {
-  /** Tools by name. */
   readonly tools: ReadonlyMap<string, CallableTool>;
   /** Maximum number of requests to the model. */
   readonly limit: number;

@@ -25,7 +25,6 @@ export interface Target<Ref> {
   readonly handle?: object | undefined;
 }
 
-/** The response to a poll. */
 type Read<Task> = Pick<WithResponse<Task>, 'data' | 'response'>;
 
 /** Starts a poll. Returns a call, whose response is awaited by its method. */
@@ -51,10 +50,8 @@ export interface TaskKind<Ref extends AnyRef = never, Task extends PolledTask = 
     transport: Transport,
     target: Target<Ref>,
   ) => ReadTask<Ref, Task> | undefined;
-  /** Overwrites the status of a task. */
   readonly restate: (task: Task, status: TaskStatus) => void;
   readonly errors: TaskErrors<Ref>;
-  /** The error of a submission with an unknown outcome. */
   readonly SubmitUnknown: new (message: string, init: SubmitUnknownInit) => Error;
 }
 

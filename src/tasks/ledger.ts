@@ -179,7 +179,6 @@ export function isSameTask(one: TaskRef, other: TaskRef): boolean {
   return one.kind === other.kind && one.id === other.id && one.baseURL === other.baseURL;
 }
 
-/** A call in a memory ledger. */
 interface MemoryCall {
   /** When it was first claimed, in milliseconds since 1970. */
   readonly since: number;

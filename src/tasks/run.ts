@@ -14,7 +14,6 @@ import { shorter } from './limits.ts';
 import type { NextPoll, PolledTask, TaskUpdate, TaskWaitState } from './types.ts';
 import { shouldPollVendor, begin, decide, hasChanged, type Observation } from './wait.ts';
 
-/** The result of a poll. */
 interface Polled<Task> {
   readonly task?: Task;
   readonly error?: unknown;
@@ -71,7 +70,6 @@ export interface RunStep<Task> {
   readonly next: NextPoll | { readonly result: Task } | { readonly error: GatewayError };
   /** The task as the poll found it; `undefined` when the poll failed. */
   readonly task?: Task | undefined;
-  /** The error of the poll. */
   readonly pollError?: unknown;
   /** The change since the last poll, if there is one. */
   readonly update?: TaskUpdate<Task> | undefined;
@@ -98,7 +96,6 @@ export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
   readonly #submittedAt: number | undefined;
   #state: TaskWaitState;
   #pause: NextPoll | undefined;
-  /** The last poll. */
   #last: Polled<Task> | undefined;
 
   constructor(

@@ -20,7 +20,6 @@ export function checkStored(
   check(fits, field, `${problem} ${origin}, unchanged.`);
 }
 
-/** Checks that a stored value is an object. */
 export function readStored(name: Stored, value: unknown): JsonObject {
   const isString = typeof value === 'string';
   const problem = isString ? 'is text; parse it with JSON.parse() first.' : 'must be an object.';
@@ -28,7 +27,6 @@ export function readStored(name: Stored, value: unknown): JsonObject {
   return value;
 }
 
-/** Checks the format version of a stored value. */
 export function checkVersion(name: Stored, { v }: JsonObject): void {
   const finding = `is ${JSON.stringify(v)}, a format that this version does not support.`;
   checkStored(v === 1, `${name}.v`, finding);

@@ -9,7 +9,6 @@ import type { Submitted } from './submit.ts';
 import type { PolledTask, TaskUpdate } from './types.ts';
 import { checkState } from './wait.ts';
 
-/** A task that is completed. */
 export interface Done<Ref, Task> {
   readonly ref: Ref;
   readonly task: Task;

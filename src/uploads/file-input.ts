@@ -27,7 +27,6 @@ export async function reading<Result>(field: string, work: () => Promise<Result>
   }
 }
 
-/** Returns whether a value is an object with a property of this type. */
 export function has(value: unknown, name: PropertyKey, type = 'function'): value is object {
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, name) === type;
 }
@@ -74,7 +73,6 @@ export function isUploadable(value: unknown): value is Uploadable {
   return isWhole || isStreamingFile(value) || isStream(value);
 }
 
-/** Creates the error for a value that should be a file. */
 export function notFile(field: string, value: unknown): InvalidInputError {
   if (has(value, 'data', 'object')) {
     const data: unknown = Reflect.get(value, 'data');

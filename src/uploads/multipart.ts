@@ -37,7 +37,6 @@ export function formFields(params: object, outer?: string): FormField[] {
   });
 }
 
-/** Creates a form body. */
 export function formBody(fields: FormFields): BodyEncoding {
   return {
     fields,
@@ -53,7 +52,6 @@ export function formBody(fields: FormFields): BodyEncoding {
   };
 }
 
-/** A value that is sent as a file. */
 interface FileEntry {
   readonly name: string;
   /** The name in errors: the parameter, with the position in a list. */
@@ -92,7 +90,6 @@ function toText(field: string, value: unknown): string {
   return withRegisteredTypes(toWellFormedJSON(writeJSON(field, value)));
 }
 
-/** Opens a file and determines its name. */
 export function openPart({ name, field, value, purpose }: FileEntry, signal: AbortSignal) {
   return reading(field, async (): Promise<FilePart> => {
     const { head, ...file } = await peekFile(await openFile(value, signal));

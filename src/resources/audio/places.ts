@@ -66,7 +66,6 @@ export function findAudio(value: unknown): readonly string[] {
   return bytes.length > 0 ? bytes : collect(value, '', isAddress);
 }
 
-/** A piece of streamed audio. */
 export interface AudioPiece {
   readonly bytes?: Uint8Array<ArrayBuffer> | undefined;
   readonly url?: string | undefined;

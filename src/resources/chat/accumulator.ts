@@ -235,7 +235,6 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
   }
 }
 
-/** Joins the pieces of each choice in a chunk. */
 function joinPieces(pieces: readonly ChatCompletionChunkChoice[]): ChatCompletionChunkChoice[] {
   const joined = new Map<number, ChatCompletionChunkChoice>();
   for (const piece of pieces) {

@@ -261,7 +261,6 @@ function joinHalves(calls: JsonObject[]): void {
   calls.splice(calls.indexOf(other), 1);
 }
 
-/** Returns the name and the arguments of a call. */
 function readCall(call: unknown): readonly [name: unknown, args: unknown] {
   const { name, input, arguments: text = input } = toFields(call);
   return [name, text];

@@ -64,7 +64,6 @@ function createProtocol(choices: number): StreamProtocol<ChatCompletionChunk> {
   };
 }
 
-/** Converts a complete completion to one chunk. */
 function toChunk(completion: JsonObject): JsonObject {
   const { choices } = completion;
   return {

@@ -131,7 +131,6 @@ export function isCompletion(value: JsonObject): boolean {
   return listObjects(choices).some(isChoice);
 }
 
-/** A complete completion. */
 export const chatCompletionSchema: ResponseSchema<ChatCompletion> = {
   fields: { ...head, choices: [choice], usage } satisfies FieldsOf<ChatCompletion>,
   answer: {
@@ -164,7 +163,6 @@ const delta: FieldsOf<ChatCompletionChunkDelta> = {
 
 const chunkChoice: FieldsOf<ChatCompletionChunkChoice> = { ...choiceHead, delta };
 
-/** One chunk of a streamed completion. */
 export const chatChunkSchema: ResponseSchema<ChatCompletionChunk> = {
   fields: { ...head, choices: [chunkChoice], usage } satisfies FieldsOf<ChatCompletionChunk>,
   normalize: normalizeChunk,

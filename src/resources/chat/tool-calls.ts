@@ -67,7 +67,6 @@ export class OpenCall {
     return isSameTool && isSameJSON(earlier.function.arguments, text);
   }
 
-  /** Notes a piece of the arguments. */
   notePiece(piece: string): void {
     if (piece === '' || this.#last === undefined) return;
     // Empty arguments may stand for those that follow.
@@ -137,7 +136,6 @@ export class ToolCallAssembler {
   /** Calls that ended at the last finish reason. */
   ended: readonly OpenCall[] = [];
 
-  /** Returns the call with an index. */
   get(index: number | undefined): OpenCall | undefined {
     if (index === undefined) return undefined;
     const open = this.#open[findPosition(index, this.#open)];

@@ -10,7 +10,6 @@ import {
 import { imageErrors } from './errors.ts';
 import { type ImageTask, pollImages, restateImage } from './poll.ts';
 
-/** The kind of task that makes images. */
 export const imageTasks: TaskKind<ImageTaskRef, ImageTask> = {
   parse: parseImageTaskRef,
   resolve(task, baseURL) {

@@ -85,7 +85,6 @@ function toImageTask(
   return { ...task, ...result };
 }
 
-/** Overwrites the status of a task. */
 export function restateImage(task: ImageTask, status: TaskStatus): void {
   task.status = status;
   task.error = status === 'failed' ? findFailure(isObject(task.raw) ? task.raw : {}) : null;

@@ -129,7 +129,6 @@ interface ImageEventFields extends ImageEventBase {
   usage: ImageUsage;
 }
 
-/** Returns the schema of events in a stream of images. */
 function eventSchema(prefix: 'image_generation' | 'image_edit') {
   return {
     fields: {

@@ -41,7 +41,6 @@ import type { ImageRequestOptions } from './wait-options.ts';
 
 type Operation = 'images.generate' | 'images.edit';
 
-/** A call for images. */
 export interface ImageCall<Params extends ImageParamsBase> {
   readonly operation: Operation;
   readonly params: Params;

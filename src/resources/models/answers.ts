@@ -122,7 +122,6 @@ function normalizeModel(value: JsonObject): void {
   fill(value, { owned_by: '', supported_endpoint_types: [] });
 }
 
-/** Schema of a single model. */
 const modelSchema: ResponseSchema<Model & WithRequestId> = {
   fields: modelFields,
   answer: { name: 'model', isIn: ({ id, name }) => hasValue(id ?? name) },

@@ -18,10 +18,8 @@ type PartList = 'content' | 'summary';
 
 /** A text that events deliver in pieces: a field of an item, or of a part of the item. */
 interface TextField {
-  /** The type of the item. */
   readonly item: string;
   readonly list?: PartList;
-  /** The type of the part. */
   readonly part?: string;
   readonly field: string;
 }
@@ -73,7 +71,6 @@ const isIndex = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0;
 const isId = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** A part of an item. */
 interface OpenPart {
   readonly part: JsonObject;
   readonly list: PartList;
@@ -439,7 +436,6 @@ function findPart(open: OpenItem, list: PartList, index: unknown, type: unknown)
   return found.part;
 }
 
-/** Adds the parts in an item. */
 function addParts(open: OpenItem, list: PartList, parts: unknown): void {
   if (typeof parts === 'string' && parts !== '') {
     findPart(open, list, 0, 'output_text')['text'] = parts;

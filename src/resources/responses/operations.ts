@@ -64,7 +64,6 @@ function checkInput(input: unknown): void {
   });
 }
 
-/** Writes the requests of a method. */
 const writeAs = (method: string) => (params: ResponseCreateParamsBase) => ({
   json: createBody(params, method),
   explain: explainFailure,

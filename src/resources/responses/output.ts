@@ -2,7 +2,6 @@ import { hasValue, isObject, listObjects, normalizeItems } from '../../answers/o
 import { isHollowCall, isNamelessCall } from '../../structured/calls.ts';
 import type { JsonObject } from '../../types.ts';
 
-/** Returns the text or the refusal of a part. */
 function partText({ text, refusal }: JsonObject): string {
   const content = text ?? refusal;
   return typeof content === 'string' ? content : '';

@@ -59,7 +59,6 @@ const response = {
 
 const statuses = /^(completed|incomplete|in_progress|queued|cancelled)$/;
 
-/** Returns whether a value is a response that failed. */
 export function isFailedResponse({ object, output, status, error }: JsonObject): boolean {
   const isResponse = object === 'response' || output !== undefined;
   return isResponse && (status === 'failed' || hasValue(error));
@@ -78,7 +77,6 @@ export function isModelResponse(value: JsonObject): boolean {
   return isNamed && typeof status === 'string' && statuses.test(status);
 }
 
-/** A complete response. */
 export const responseSchema: ResponseSchema<ModelResponse> = {
   fields: response,
   answer: { name: 'response', isIn: isModelResponse },
@@ -104,7 +102,6 @@ export const responseSchema: ResponseSchema<ModelResponse> = {
     listObjects(output).some(isNamelessItem) ? { problem: namelessCall } : undefined,
 };
 
-/** An event of a streamed response. */
 export const eventSchema: ResponseSchema<ResponseStreamEvent> = {
   fields: {
     type: 'string',

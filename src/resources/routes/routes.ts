@@ -262,7 +262,6 @@ const anyResponse: AnswerFormat<unknown> = {
   },
 };
 
-/** Returns the response unchanged. */
 const rawResponse: AnswerFormat<unknown> = {
   kind: 'binary',
   read: (request, answer) =>

@@ -61,7 +61,6 @@ export function adviceToWait({ id, route }: VideoTaskRef, isShown: boolean): str
   return `The task was not cancelled: it may still finish and be charged. Wait for it again with videos.wait(${named}).`;
 }
 
-/** Creates the errors of waits for videos. */
 export const videoErrors = /* @__PURE__ */ taskErrors<VideoTaskRef, VideoFailedError>({
   task: 'Video task',
   advice: adviceToWait,

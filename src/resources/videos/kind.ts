@@ -51,7 +51,6 @@ export function readTask(
 /** The route that returns the gateway's own record of a task, for any vendor, unless its profile excludes it. */
 const vendorRoute = { type: 'vendor', vendorPrefix: 'kling' } as const;
 
-/** The kind of task that makes a video. */
 export const videoTasks: TaskKind<VideoTaskRef, VideoTask> = {
   parse: parseVideoTaskRef,
   resolve: resolveTask,

@@ -92,14 +92,12 @@ function toReference(value: unknown, profile: Profile | undefined): unknown {
   return value;
 }
 
-/** A checked submission. */
 export interface Submission extends Pick<VideoTaskRef, 'model' | 'remixOf'> {
   readonly operation: 'videos.create' | 'videos.remix';
   /** Fields of the body. Unknown fields are sent unchanged. */
   readonly fields: JsonObject;
   /** The trace of the original of a remix. */
   readonly origin?: string | undefined;
-  /** Returns the submission with changed parameters. */
   readonly change?: ((change: Change) => Submission) | undefined;
 }
 
@@ -130,7 +128,6 @@ export function createSubmission(
   return { operation: 'videos.create', fields, model: params.model, change };
 }
 
-/** Checks the submission of a remix. */
 export function remixSubmission(
   transport: Transport,
   task: VideoTaskLike,

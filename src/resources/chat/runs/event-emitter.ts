@@ -31,7 +31,6 @@ export class EventEmitter<Events extends EventMap<Events>> {
     if (position >= 0) this.#listeners[event] = registrations.toSpliced(position, 1);
   }
 
-  /** Returns whether an event has listeners. */
   has(event: keyof Events): boolean {
     return Boolean(this.#listeners[event]?.length);
   }

@@ -82,11 +82,9 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
   readonly controller = new AbortController();
   /** The completions so far. */
   readonly completions: ParsedChatCompletion<Parsed>[] = [];
-  /** The conversation. */
   readonly messages: ChatCompletionMessageParam[];
   /** Parses texts and arguments of tools; `undefined` if nothing is parsed. */
   parser: OutputParser<Parsed> | undefined;
-  /** The text of the last tool result. */
   toolResult: string | undefined;
   /** Settles when the run is over. */
   done = new Promise<void>(() => {});
@@ -244,7 +242,6 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     return queue;
   }
 
-  /** Adds a completion. */
   add(completion: ParsedChatCompletion<Parsed>): ParsedChatCompletion<Parsed> {
     this.completions.push(completion);
     this.emit('chatCompletion', completion);
@@ -259,7 +256,6 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     return completion;
   }
 
-  /** Adds the result of a tool. */
   addToolResult(message: ChatCompletionToolMessageParam): void {
     this.messages.push(message);
     this.emit('message', message);
