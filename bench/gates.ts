@@ -24,8 +24,8 @@ export const gates: readonly Gate[] = [
     atMost: 75,
     reason: 'A page should not load more for the client than for its framework.',
     missed: {
-      atMost: 159,
-      why: 'It was 97 KiB before gateway profiles, reported costs and image tasks, 109 before fallbacks, limits and structured output in other modes. Since it was 113, it has client.responses, checks of options for each method, and readers of results, failures and tool calls that gateways send in other places and forms, whole responses that they wrap among them. Since it was 143, it has one table of what codes mean, readers of every response that a custom fetch may return, the check of received files, waits by the form of headers, charge classes by outputs, addresses without /v1, places of results, and budgets that count lost attempts. bench/results/bench.json has the minified size of each room.',
+      atMost: 164,
+      why: 'It was 97 KiB before gateway profiles, reported costs and image tasks, 109 before fallbacks, limits and structured output in other modes. Since it was 113, it has client.responses, checks of options for each method, and readers of results, failures and tool calls that gateways send in other places and forms, whole responses that they wrap among them. Since it was 143, it has one table of what codes mean, readers of every response that a custom fetch may return, the check of received files, waits by the form of headers, charge classes by outputs, addresses without /v1, places of results, and budgets that count lost attempts. Since it was 158, it has submissions that go on after an abort, digests of the URLs that a request sent, tasks polled by POST, models of pictures by the price list, and calls as a chain of sends. bench/results/bench.json has the minified size of each room.',
     },
   },
   {
