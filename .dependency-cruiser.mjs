@@ -117,9 +117,9 @@ export default {
     ]),
     only(
       'adapters',
-      'Adapters for other packages use the public API, and read files, reasoning and finish reasons as the client does.',
+      'Adapters for other packages use the public API, and read files, pieces and finish reasons as the client does.',
       'adapters/(ai-sdk|otel|ledgers)',
-      ['index\\.ts$', 'answers/(finish-reasons|reasoning|received-file)\\.ts$'],
+      ['index\\.ts$', 'answers/(finish-reasons|pieces|received-file)\\.ts$'],
     ),
     only(
       'queues',

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../types.ts';
 import { findUsage, readCost, readHeaderCost } from './cost.ts';
-import { isObject, numberFrom, listObjects, toFields } from './objects.ts';
+import { hasValue, isObject, listObjects, numberFrom, toFields } from './objects.ts';
 
 /**
  * Token counts and cost of a response, in the same shape for every format.
@@ -238,4 +238,31 @@ function readAnyUsage(usage: JsonObject, headers: Headers | undefined): AnswerUs
     ),
     cost: readCost(usage, headers),
   };
+}
+
+/** Adds token counts to a total, including those that only some providers send. */
+export function addCounts<Total extends object>(total: Total, usage: object): Total {
+  for (const [name, count] of Object.entries<unknown>({ ...usage })) {
+    const existing: unknown = Object.hasOwn(total, name) ? Reflect.get(total, name) : undefined;
+    let sum: unknown;
+    if (typeof count === 'number') sum = count + (typeof existing === 'number' ? existing : 0);
+    else if (isObject(count)) sum = addCounts(isObject(existing) ? existing : {}, count);
+    if (sum !== undefined && name !== '__proto__') Reflect.set(total, name, sum);
+  }
+  return total;
+}
+
+/** Merges two reports of token usage. The later one takes precedence, except where it is empty or 0. */
+export function mergeUsage<Usage extends object>(
+  earlier: Usage | null | undefined,
+  later: Usage,
+): Usage {
+  if (!earlier) return { ...later };
+  const merged = { ...earlier, ...later };
+  for (const name of Object.keys(later)) {
+    const [before, after]: unknown[] = [Reflect.get(earlier, name), Reflect.get(later, name)];
+    if (isObject(before) && isObject(after)) Reflect.set(merged, name, mergeUsage(before, after));
+    else if (!hasValue(after) && hasValue(before)) Reflect.set(merged, name, before);
+  }
+  return merged;
 }

@@ -1,5 +1,6 @@
 import type { ErrorBody } from '../answers/failure.ts';
-import { isObject, mergeUsage } from '../answers/objects.ts';
+import { isObject } from '../answers/objects.ts';
+import { mergeUsage } from '../answers/usage.ts';
 import { type ReadCheck, readValue, type ResponseSchema } from '../answers/reader.ts';
 import type { Answer } from '../http/responses/response-body.ts';
 import type { JsonObject } from '../types.ts';

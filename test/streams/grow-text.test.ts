@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { growText } from '../../src/answers/objects.ts';
+import { growText } from '../../src/answers/pieces.ts';
 import type { Stream } from '../../src/index.ts';
 import type { ChatCompletionChunk } from '../../src/resources/chat/types.ts';
 import { heldBytes } from '../helpers/flood.ts';

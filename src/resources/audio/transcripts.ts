@@ -4,7 +4,6 @@ import {
   isObject,
   isText,
   listObjects,
-  mergeUsage,
   normalizeItems,
   numberFrom,
   parseJSON,
@@ -12,6 +11,7 @@ import {
   toNumber,
   trimmedText,
 } from '../../answers/objects.ts';
+import { mergeUsage } from '../../answers/usage.ts';
 import { readErrorValue, saysFailure } from '../../answers/failure.ts';
 import { numeric, readValue, type ResponseSchema } from '../../answers/reader.ts';
 import { describeMarkup } from '../../answers/received-file.ts';

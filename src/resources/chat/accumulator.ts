@@ -7,15 +7,15 @@ import {
   normalizeChunk,
   unfinishedChoices,
 } from './normalize.ts';
+import { isObject, toFields } from '../../answers/objects.ts';
 import {
   copyUnknownFields,
   appendTexts,
   growText,
-  isObject,
-  mergeUsage,
-  toFields,
-} from '../../answers/objects.ts';
-import { addBlock, addReasoning } from '../../answers/reasoning.ts';
+  addBlock,
+  addReasoning,
+} from '../../answers/pieces.ts';
+import { mergeUsage } from '../../answers/usage.ts';
 import type { JsonObject } from '../../types.ts';
 import type {
   ChatCompletionChunk,

@@ -1,4 +1,5 @@
-import { appendTexts, copyUnknownFields, parseJSON, type Texts } from '../../answers/objects.ts';
+import { parseJSON } from '../../answers/objects.ts';
+import { appendTexts, copyUnknownFields, type Texts } from '../../answers/pieces.ts';
 import type { ChatCompletionMessageToolCall } from './params.ts';
 import {
   areArgumentsComplete,

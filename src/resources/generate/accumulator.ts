@@ -8,16 +8,9 @@ import type {
   PartialArg,
 } from './types.ts';
 import type { StreamProgress, StreamProtocol } from '../../streams/protocol.ts';
-import {
-  copyUnknownFields,
-  growText,
-  hasValue,
-  isMissingWord,
-  isObject,
-  listObjects,
-  mergeUsage,
-  toFields,
-} from '../../answers/objects.ts';
+import { hasValue, isMissingWord, isObject, listObjects, toFields } from '../../answers/objects.ts';
+import { copyUnknownFields, growText } from '../../answers/pieces.ts';
+import { mergeUsage } from '../../answers/usage.ts';
 import type { JsonObject } from '../../types.ts';
 import { readValue } from '../../answers/reader.ts';
 import { isHollowCall, isNamelessCall, namelessCall } from '../../structured/calls.ts';

@@ -25,7 +25,8 @@ import type {
 import { check, checkList, checkModel } from '../../options/check.ts';
 import { checkParams } from '../../options/parameters.ts';
 import type { AutoParseableTool, ToolRun } from '../../structured/types.ts';
-import { addCounts, isObject } from '../../answers/objects.ts';
+import { isObject } from '../../answers/objects.ts';
+import { addCounts } from '../../answers/usage.ts';
 import { peek } from '../../options/snapshot.ts';
 import { toGoogleSchema } from '../../structured/schema-subsets.ts';
 import type { JsonObject } from '../../types.ts';

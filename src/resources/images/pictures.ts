@@ -1,6 +1,5 @@
 import { encodeBase64, readBase64 } from '../../answers/bytes.ts';
 import {
-  addCounts,
   findFirst,
   isObject,
   isText,
@@ -9,6 +8,7 @@ import {
   toFields as fieldsOf,
   trimmedText,
 } from '../../answers/objects.ts';
+import { addCounts } from '../../answers/usage.ts';
 import {
   deepestResult,
   notResults,

@@ -1,11 +1,6 @@
-import {
-  copyUnknownFields,
-  growText,
-  hasValue,
-  isObject,
-  listObjects,
-  mergeUsage,
-} from '../../answers/objects.ts';
+import { hasValue, isObject, listObjects } from '../../answers/objects.ts';
+import { copyUnknownFields, growText } from '../../answers/pieces.ts';
+import { mergeUsage } from '../../answers/usage.ts';
 import { normalizeValue } from '../../answers/reader.ts';
 import type { StreamProgress } from '../../streams/protocol.ts';
 import type { JsonObject } from '../../types.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openTelemetry, type OpenTelemetryOptions } from '../../../src/adapters/otel/index.ts';
-import { addCounts } from '../../../src/answers/objects.ts';
+import { addCounts } from '../../../src/answers/usage.ts';
 import { collect, emulated, failureOf, json, scripted } from '../../helpers/clients.ts';
 import { root } from '../../helpers/run-program.ts';
 import { traced } from './support.ts';

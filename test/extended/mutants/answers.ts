@@ -39,11 +39,13 @@ export const answerMutants: MutantsByFile = {
   ],
   'answers/objects.ts': [
     { is: 'Number.isSafeInteger(value) && value !== 0', becomes: 'value !== 0' },
+    { is: 'value.length > 0;\n', becomes: 'true;\n' },
+  ],
+  'answers/pieces.ts': [
     {
       is: "if (known.has(key) || key === '__proto__') continue;",
       becomes: 'if (known.has(key)) continue;',
     },
-    { is: 'value.length > 0;\n', becomes: 'true;\n' },
   ],
   'answers/bytes.ts': [
     {

@@ -10,7 +10,7 @@ import {
   type ChatCompletionReasoningDetail,
   type CompletionUsage,
 } from '../../../index.ts';
-import { addBlock, addReasoning } from '../../../answers/reasoning.ts';
+import { addBlock, addReasoning } from '../../../answers/pieces.ts';
 import {
   convertFinishReason,
   convertImages,

@@ -1,4 +1,5 @@
-import { addCounts, toError } from '../../../answers/objects.ts';
+import { toError } from '../../../answers/objects.ts';
+import { addCounts } from '../../../answers/usage.ts';
 import { APIUserAbortError } from '../../../errors/api-errors.ts';
 import { GatewayError } from '../../../errors/gateway-error.ts';
 import { abortOwn, followSignal, withAbortGrace } from '../../../http/abort.ts';

@@ -1,5 +1,67 @@
-import { appendTexts, copyUnknownFields, growText, isObject } from './objects.ts';
+import { isObject } from './objects.ts';
 import type { JsonObject } from '../types.ts';
+
+/**
+ * Copies unknown fields, so that additions of providers are kept. The last value wins; lists are concatenated
+ * if `joinLists` is set, because they are sent in pieces.
+ */
+export function copyUnknownFields(
+  from: object,
+  to: object,
+  known: ReadonlySet<string>,
+  joinLists = false,
+): void {
+  for (const key in from) {
+    if (known.has(key) || key === '__proto__') continue;
+    const value: unknown = Reflect.get(from, key);
+    if (value === null || value === undefined) continue;
+    const existing: unknown = Reflect.get(to, key);
+    if (!joinLists || !Array.isArray(value)) Reflect.set(to, key, value);
+    else if (Array.isArray(existing)) existing.push(...value);
+    else Reflect.set(to, key, [...value]);
+  }
+}
+
+/** Longer pieces are not flattened, because they waste little memory in a tree. */
+const shortPiece = 64;
+
+/** Text is flattened each time it has grown by about a third, but at least by 4 KiB. */
+const smallestStep = 12;
+
+/** Any expression works, because engines flatten text before searching it. */
+const nothing = /^$/;
+
+/**
+ * Appends a piece to a growing text.
+ *
+ * Engines store concatenated text as a tree of its pieces, which takes ten times the memory of short ones.
+ * This flattens the tree each time the text has grown by a fraction of its length, so the total work stays
+ * proportional to the length.
+ */
+export function growText(existing: string | null | undefined, piece: string): string {
+  if (!existing) return piece;
+  const text = existing + piece;
+  if (piece.length < shortPiece) {
+    const step = Math.max(smallestStep, 30 - Math.clz32(text.length));
+    if (existing.length >> step !== text.length >> step) nothing.test(text);
+  }
+  return text;
+}
+
+/** Fields of text. */
+export type Texts<Name extends string> = { [Each in Name]?: string | null | undefined };
+
+/** Appends pieces of text. Values of other types are ignored. */
+export function appendTexts<Name extends string>(
+  sum: Texts<Name>,
+  pieces: Texts<Name>,
+  names: readonly Name[],
+): void {
+  for (const name of names) {
+    const piece = pieces[name];
+    if (typeof piece === 'string') sum[name] = growText(sum[name], piece);
+  }
+}
 
 /** A step of reasoning, or a piece of one, in OpenRouter's format. */
 interface ReasoningStep {
