@@ -52,8 +52,12 @@ export function fileAnswer(search?: FileSearch): AnswerFormat<Response, 'binary'
         let isEmpty: boolean;
         ({ beginning, isEmpty, answer } = await peek(answer));
         if (isEmpty) throw new ReadFailure(unusable(answer, 'the file is empty.'));
-        if (beginning.trim() === '') ({ beginning, answer } = await peek(answer, errorBodyLimit));
-        if (beginning.trim() === '') throw notJSON(beginning, answer);
+        // The rest of a file may begin with any bytes, and may be blank.
+        const isRest = answer.response.status === 206;
+        if (!isRest && beginning.trim() === '') {
+          ({ beginning, answer } = await peek(answer, errorBodyLimit));
+          if (beginning.trim() === '') throw notJSON(beginning, answer);
+        }
         const type = readContentType(answer.response);
         if (search !== undefined && isStream(beginning, type)) {
           request.scope.clearLimits();
@@ -62,8 +66,6 @@ export function fileAnswer(search?: FileSearch): AnswerFormat<Response, 'binary'
         // Raw audio may begin with any bytes, so an unlabelled body is a file unless it is provably something
         // else.
         const isString = search !== undefined && type.includes('json') && /^\s*"/.test(beginning);
-        // The rest of a file may begin with any bytes.
-        const isRest = answer.response.status === 206;
         if (!isRest && (isString || /^\s*(?:[<{[]|(?:null|"")\s*$)/.test(beginning))) {
           const isLabelled = /\b(json|html)\b/.test(type);
           const limit = request.settings.maxResponseBytes;

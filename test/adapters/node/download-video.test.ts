@@ -89,6 +89,17 @@ describe('downloadVideo()', () => {
     expect(await namesIn(folder)).toEqual(['out.mp4']);
   });
 
+  test('resumes a file whose rest is blank', async () => {
+    const content = Buffer.concat([someBytes(1_000), Buffer.from(' \n')]);
+    const { client, requests } = await contentServer({ content, cuts: [1_000] });
+    const { to } = await fileNamed();
+
+    await downloadVideo(client, 'task_1', { to });
+
+    expect((await readFile(to)).equals(content)).toBe(true);
+    expect(requests).toHaveLength(2);
+  });
+
   test('continues after any number of cuts as long as it makes progress', async () => {
     const cuts = Array.from({ length: 20 }, () => 10_000);
     const { client, setup, requests } = await contentServer({ cuts });
