@@ -39,13 +39,6 @@ export function afterReasoning(text: string): string | undefined {
   return rest === tag ? undefined : extractJSON(rest);
 }
 
-/** @throws `SchemaMismatch` if the text is not valid JSON */
-export function parseJSONText(text: string): unknown {
-  const value = parseJSON(extractJSON(text));
-  if (value === undefined) throw new SchemaMismatch('it is not valid JSON');
-  return value;
-}
-
 /**
  * Returns the JSON text of the only object or array in a text with prose around it; `undefined` if there is
  * none, or more than one. An unclosed value hides what follows it, because a value inside truncated JSON is
@@ -104,12 +97,7 @@ export function parsePartialJSON(text: string): unknown {
     }
   }
   if (end === 0) return undefined;
-  try {
-    const value: unknown = JSON.parse(text.slice(0, end) + tail + closers.toReversed().join(''));
-    return value;
-  } catch {
-    return undefined;
-  }
+  return parseJSON(text.slice(0, end) + tail + closers.toReversed().join(''));
 }
 
 /**

@@ -1,12 +1,5 @@
 import { isObject, parseJSON } from '../answers/objects.ts';
-import {
-  afterReasoning,
-  extractJSON,
-  findJSON,
-  parseJSONText,
-  SchemaMismatch,
-  withoutFence,
-} from './json.ts';
+import { afterReasoning, extractJSON, findJSON, SchemaMismatch, withoutFence } from './json.ts';
 
 /** The type of the expected value, as far as it decides where the value is. */
 type ValueType = 'object' | 'array' | 'scalar' | undefined;
@@ -75,16 +68,19 @@ export function locateJSON(text: string, type: ValueType): string {
   return found ?? json;
 }
 
+function parseFound(json: string): unknown {
+  const value = parseJSON(json);
+  if (value === undefined) throw new SchemaMismatch('it is not valid JSON');
+  return value;
+}
+
 /**
  * Parses the JSON of a complete text.
  *
  * @throws `SchemaMismatch` if it has none
  */
-export function parseLocated(text: string, type: ValueType): unknown {
-  const value = parseJSON(locateJSON(text, type));
-  if (value === undefined) throw new SchemaMismatch('it is not valid JSON');
-  return value;
-}
+export const parseLocated = (text: string, type: ValueType): unknown =>
+  parseFound(locateJSON(text, type));
 
 /**
  * Parses the arguments of a function: an object, which some models write into a JSON string. Models send an empty
@@ -93,7 +89,7 @@ export function parseLocated(text: string, type: ValueType): unknown {
  * @throws `SchemaMismatch` if the text is not valid JSON
  */
 export function parseArguments(text: string): unknown {
-  const value = parseJSONText(text.trim() === '' ? '{}' : text);
+  const value = parseFound(extractJSON(text.trim() === '' ? '{}' : text));
   const inner = unquote(value, 'object');
   return inner === undefined ? value : parseJSON(inner);
 }
