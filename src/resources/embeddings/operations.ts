@@ -5,6 +5,7 @@ import { UnexpectedResponseError } from '../../errors/api-errors.ts';
 import { GatewayError, InvalidInputError } from '../../errors/gateway-error.ts';
 import { type DescribedFailure, explained } from '../../errors/operation-errors.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
+import type { AnswerFormat } from '../../calls/gateway-request.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { mapConcurrent, optionsForCall } from '../../tasks/many.ts';
@@ -31,25 +32,26 @@ export function embed(
   params: EmbeddingCreateParams,
   options: RequestOptions | undefined,
 ): GatewayPromise<AnyResponse> {
-  const operation = 'embeddings.create';
-  const body = embeddingBody(operation, params);
-  const send = (json: EmbeddingCreateParams, own: RequestOptions | undefined) =>
-    transport.operate(
-      operation,
-      json,
-      {
-        kind: 'json',
-        write: (written) => ({ json: written }),
-        format: () => embeddingsFormat(params, own),
-      },
-      own,
-    );
-  if (!mayRequestBase64(body, options)) return send(body, options);
+  const body = embeddingBody('embeddings.create', params);
+  const request = (json: EmbeddingCreateParams, own: RequestOptions | undefined) =>
+    send(transport, json, () => embeddingsFormat(params, own), own);
+  if (!mayRequestBase64(body, options)) return request(body, options);
   // The caller may change them before the second request.
   const copy = copyParams(body);
   return requestBase64(transport, body.model, copyOptions(options), (format, own) =>
-    send({ ...copy, ...format }, own),
+    request({ ...copy, ...format }, own),
   );
+}
+
+/** Sends a body that was checked. */
+function send<Vectors>(
+  transport: Transport,
+  body: object,
+  format: () => AnswerFormat<Vectors, 'json'>,
+  options: RequestOptions | undefined,
+): GatewayPromise<Vectors> {
+  const parts = { kind: 'json', write: (json: object) => ({ json }), format } as const;
+  return transport.operate('embeddings.create', body, parts, options);
 }
 
 export function createForEngine(
@@ -204,21 +206,12 @@ export async function createMany(
     const input = inputs.slice(start, start + batchSize);
     const batch = { start, end: start + input.length };
     try {
+      const format = () => jsonAnswer({ schema: vectorsSchema(input.length, body.dimensions) });
       const answer = await requestBase64(
         transport,
         body.model,
         optionsForCall(request, index),
-        (format, own) =>
-          transport.operate(
-            'embeddings.create',
-            { ...body, input, ...format },
-            {
-              kind: 'json',
-              write: (json) => ({ json }),
-              format: () => jsonAnswer({ schema: vectorsSchema(input.length, body.dimensions) }),
-            },
-            own,
-          ),
+        (encoding, own) => send(transport, { ...body, input, ...encoding }, format, own),
       );
       return { ...batch, answer };
     } catch (error) {
