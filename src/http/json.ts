@@ -111,13 +111,20 @@ export function toWellFormedJSON(text: string): string {
 
 const half = /[\uD800-\uDFFF]/u;
 
+/** Returns whether a text has half of a surrogate pair. */
+export const hasHalf = (text: string): boolean => half.test(text);
+
+/** Returns the warning for a field with half of a surrogate pair. */
+export const warnOfHalf = (field: string): string =>
+  `${field} contains half of a character (text that was cut within an emoji). It was sent as U+FFFD, because providers reject it; cut text with Array.from(text)`;
+
 /** Returns the path of the first text with half of a surrogate pair. */
 function findHalf(value: unknown, field: string): string | undefined {
-  if (typeof value === 'string') return half.test(value) ? field : undefined;
+  if (typeof value === 'string') return hasHalf(value) ? field : undefined;
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [name, item] of Object.entries(value)) {
     const inner = Array.isArray(value) ? `${field}[${name}]` : append(field, name);
-    const found = half.test(name) ? inner : findHalf(item, inner);
+    const found = hasHalf(name) ? inner : findHalf(item, inner);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -131,8 +138,5 @@ export function withoutHalves(
 ): { readonly text: string; readonly warning?: string } {
   const text = toWellFormedJSON(written);
   if (text === written) return { text };
-  const name = findHalf(value, field) || 'body';
-  const problem = 'contains half of a character (text that was cut within an emoji)';
-  const fix = 'It was sent as U+FFFD, because providers reject it; cut text with Array.from(text)';
-  return { text, warning: `${name} ${problem}. ${fix}` };
+  return { text, warning: warnOfHalf(findHalf(value, field) || 'body') };
 }

@@ -1,7 +1,7 @@
 import { sniffLength } from '../answers/bytes.ts';
 import { isObject } from '../answers/objects.ts';
 import { check, checkNumber } from '../options/check.ts';
-import { toWellFormedJSON, writeJSON } from '../http/json.ts';
+import { hasHalf, toWellFormedJSON, warnOfHalf, writeJSON } from '../http/json.ts';
 import { withRegisteredType, withRegisteredTypes } from '../http/media-types.ts';
 import type { BodyEncoding } from '../http/request.ts';
 import { readHead, isUploadable, notFile, openFile, type OpenFile, reading } from './file-input.ts';
@@ -43,10 +43,19 @@ export function formBody(fields: FormFields): BodyEncoding {
     encode(extra = {}, signal, onProgress) {
       const remaining = fields.filter(([name]) => !Object.hasOwn(extra, name));
       return prepareBody(signal, async (controller) => {
-        const opening = toParts([...remaining, ...Object.entries(extra)]).map(async (part) =>
+        const cut: string[] = [];
+        const parts = toParts([...remaining, ...Object.entries(extra)], cut);
+        const opening = parts.map(async (part) =>
           'text' in part ? part : openPart(part, controller.signal),
         );
-        return createFormBody(await Promise.all(opening), signal, controller, onProgress);
+        const body = await createFormBody(
+          await Promise.all(opening),
+          signal,
+          controller,
+          onProgress,
+        );
+        const [field] = cut;
+        return field === undefined ? body : { ...body, warning: warnOfHalf(field) };
       });
     },
   };
@@ -60,8 +69,12 @@ interface FileEntry {
   readonly purpose: FilePurpose;
 }
 
-/** Returns the parts of a form, one per value. Nothing is opened yet. */
-function toParts(fields: FormFields): (TextPart | FileEntry)[] {
+/**
+ * Returns the parts of a form, one per value. Nothing is opened yet.
+ *
+ * @param cut - Receives the fields whose text has half of a surrogate pair.
+ */
+function toParts(fields: FormFields, cut: string[]): (TextPart | FileEntry)[] {
   const counts = new Map<string, number>();
   const fieldToParts = (...[name, value, purpose]: FormField): (TextPart | FileEntry)[] => {
     if (value === undefined || value === null) return [];
@@ -73,7 +86,7 @@ function toParts(fields: FormFields): (TextPart | FileEntry)[] {
     const field = parameter === name && position === 0 ? parameter : `${parameter}[${position}]`;
     if (isUploadable(value)) return [{ name, field, value, purpose: purpose ?? 'any' }];
     if (purpose !== undefined && typeof value !== 'string') throw notFile(field, value);
-    return [{ name, text: toText(field, value) }];
+    return [{ name, text: toText(field, value, cut) }];
   };
   return fields.flatMap((field) => fieldToParts(...field));
 }
@@ -83,11 +96,13 @@ function isJSON(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !isUploadable(value);
 }
 
-function toText(field: string, value: unknown): string {
+function toText(field: string, value: unknown, cut: string[]): string {
   if (typeof value === 'number') checkNumber(field, value);
   const isPlain = typeof value === 'string' || typeof value === 'bigint';
-  if (isPlain) return withRegisteredType(String(value));
-  return withRegisteredTypes(toWellFormedJSON(writeJSON(field, value)));
+  const written = isPlain ? String(value) : writeJSON(field, value);
+  const text = isPlain ? written : toWellFormedJSON(written);
+  if (text !== written || hasHalf(text)) cut.push(field);
+  return isPlain ? withRegisteredType(text) : withRegisteredTypes(text);
 }
 
 export function openPart({ name, field, value, purpose }: FileEntry, signal: AbortSignal) {

@@ -252,10 +252,9 @@ describe('half of a character', () => {
       if (isJSON) expect(await request.json()).toMatchObject({ metadata: written });
       // Forms are written as UTF-8, which has no halves.
       else expect(await request?.text()).toContain('cut \uFFFD');
-      const named = warnings.filter((warning) =>
-        warning.includes('metadata.notes[1] contains half'),
-      );
-      expect(named).toHaveLength(isJSON ? 1 : 0);
+      // A form names its own fields.
+      const field = isJSON ? /metadata\.notes\[1\] contains half/ : /metadata\S* contains half/;
+      expect(warnings.filter((warning) => field.test(warning))).toHaveLength(1);
     },
   );
 
