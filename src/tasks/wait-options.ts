@@ -58,10 +58,7 @@ export interface TaskWaitOptions<Task> extends Pick<
 }
 
 /** Checked options of a wait, or of a method that also waits. */
-export interface CheckedWait<Task>
-  extends
-    Pick<WaitSettings<Task>, 'interval' | 'timeout' | 'pollTimeout' | 'maxConsecutiveErrors'>,
-    Pick<TaskWaitOptions<Task>, 'onUpdate' | 'signal'> {
+export interface CheckedWait<Task> extends Omit<WaitSettings<Task>, 'request'> {
   readonly totalTimeout?: number | null | undefined;
 }
 

@@ -49,10 +49,13 @@ const streamedAnswer = eventAnswer(generateProtocol);
 
 const json = 'application/json';
 
-/** Writes the requests of both operations. */
-const writeAs = (method: string) => (params: GenerateContentParams) => ({
-  json: createBody(params, method),
-  params: { model: params.model },
+/** Returns how both operations write their requests and ask for JSON. */
+const partsFor = (method: string, params: GenerateContentParams) => ({
+  write: (own: GenerateContentParams) => ({
+    json: createBody(own, method),
+    params: { model: own.model },
+  }),
+  output: findOutput(generateOutput, params),
 });
 
 export function generateContent(
@@ -61,10 +64,8 @@ export function generateContent(
   options: RequestOptions | undefined,
 ): GatewayPromise<GenerateContentResponse> {
   const operation = 'generate.content';
-  const write = writeAs(operation);
-  const output = findOutput(generateOutput, params);
-  const parts = { kind: 'json', write, format: () => wholeAnswer, output } as const;
-  return transport.operate(operation, params, parts, options);
+  const parts = { ...partsFor(operation, params), format: () => wholeAnswer };
+  return transport.operate(operation, params, { kind: 'json', ...parts }, options);
 }
 
 export function streamContent(
@@ -73,10 +74,8 @@ export function streamContent(
   options: RequestOptions | undefined,
 ): GatewayPromise<Stream<GenerateContentResponse>> {
   const operation = 'generate.contentStream';
-  const write = writeAs(operation);
-  const output = findOutput(generateOutput, params);
-  const parts = { kind: 'events', write, format: () => streamedAnswer, output } as const;
-  return transport.operate(operation, params, parts, options);
+  const parts = { ...partsFor(operation, params), format: () => streamedAnswer };
+  return transport.operate(operation, params, { kind: 'events', ...parts }, options);
 }
 
 /** Returns the schema of the response; `undefined` if it is not JSON, such as the values of an enum. */
