@@ -8,11 +8,11 @@ import type { JsonObject } from '../types.ts';
 export function copyUnknownFields(
   from: object,
   to: object,
-  known: ReadonlySet<string>,
+  known?: ReadonlySet<string>,
   joinLists = false,
 ): void {
   for (const key in from) {
-    if (known.has(key) || key === '__proto__') continue;
+    if (known?.has(key) === true || key === '__proto__') continue;
     const value: unknown = Reflect.get(from, key);
     if (value === null || value === undefined) continue;
     const existing: unknown = Reflect.get(to, key);
@@ -76,7 +76,6 @@ interface ReasoningStep {
 
 const stepTexts = ['text', 'summary'] as const;
 const stepFields = new Set<string>(stepTexts);
-const noFields = new Set<string>();
 
 /** Adds a piece of `reasoning_details` to the step that it continues, or as a new step. */
 export function addReasoning<Step extends ReasoningStep>(steps: Step[], piece: Step): void {
@@ -111,7 +110,7 @@ export function addBlock(list: unknown[], item: unknown): void {
     const { thinking, ...fields } = item;
     const isWhole = Boolean(item['signature']) && thinking.startsWith(last.thinking);
     last.thinking = isWhole ? thinking : growText(last.thinking, thinking);
-    copyUnknownFields(fields, last, noFields);
+    copyUnknownFields(fields, last);
   }
 }
 

@@ -45,7 +45,6 @@ const deltaFields = new Set<string>([
   'audio',
   'function_call',
 ]);
-const noFields = new Set<string>();
 const audioTexts = ['data', 'transcript'] as const;
 const audioFields = new Set<string>([...audioTexts, 'id', 'expires_at']);
 
@@ -194,7 +193,7 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
         copyUnknownFields(
           logprobs,
           (choice.logprobs ??= { content: null, refusal: null }),
-          noFields,
+          undefined,
           true,
         );
     }

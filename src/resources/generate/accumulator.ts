@@ -18,7 +18,6 @@ import { isHollowCall, isNamelessCall, namelessCall } from '../../structured/cal
 const responseFields = new Set(['candidates', 'usageMetadata']);
 const candidateFields = new Set(['content', 'index', 'citationMetadata']);
 const callFields = new Set(['args', 'partialArgs', 'willContinue']);
-const noFields = new Set<string>();
 
 /** A candidate that is being assembled. */
 interface OpenCandidate {
@@ -129,7 +128,7 @@ function addCitations({ candidate, citations }: OpenCandidate, piece: Candidate)
     name,
     Array.isArray(value) ? value.filter(isNew) : value,
   ]);
-  copyUnknownFields(Object.fromEntries(added), sum, noFields, true);
+  copyUnknownFields(Object.fromEntries(added), sum, undefined, true);
   candidate.citationMetadata = sum;
 }
 

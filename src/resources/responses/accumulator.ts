@@ -181,7 +181,7 @@ export class ResponseAccumulator implements StreamProgress<ResponseStreamEvent> 
     this.#hasOutput ||= isOutput;
     if (isObject(usage)) this.#usage = mergeUsage(this.#usage, usage);
     if (!this.#keeps) return;
-    copyUnknownFields(fields, this.#response, new Set());
+    copyUnknownFields(fields, this.#response);
     if (isObject(usage)) this.#response['usage'] = this.#usage;
     const items = listObjects(output);
     // Gateways end some streams with an empty output, although its items were sent.

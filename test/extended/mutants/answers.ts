@@ -43,8 +43,8 @@ export const answerMutants: MutantsByFile = {
   ],
   'answers/pieces.ts': [
     {
-      is: "if (known.has(key) || key === '__proto__') continue;",
-      becomes: 'if (known.has(key)) continue;',
+      is: "if (known?.has(key) === true || key === '__proto__') continue;",
+      becomes: 'if (known?.has(key)) continue;',
     },
   ],
   'answers/bytes.ts': [
