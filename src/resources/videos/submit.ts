@@ -229,13 +229,6 @@ function createRef(
   return makeRef({ ...details, ...names, id, baseURL, createdAt, remixOf });
 }
 
-/** Removes `extraBody`: its fields are already in the body, and a status request has no body. */
-function withoutBody(options: VideoSubmitOptions): VideoSubmitOptions {
-  return options.extraBody === undefined
-    ? options
-    : changeOptions(options, { extraBody: undefined });
-}
-
 /** The response to a submission. The id in text beside an error may be that of another task. */
 const submittedSchema = (
   sent: readonly string[],
@@ -322,6 +315,9 @@ function sendOnce(
 ): GatewayPromise<VideoTask> {
   const submissionFor = (change: Change): Submission =>
     change === unchanged ? submission : (submission.change?.(change) ?? submission);
+  // The fields of `extraBody` are already in the body.
+  const own =
+    options.extraBody === undefined ? options : changeOptions(options, { extraBody: undefined });
   return transport.operate(
     submission.operation,
     submission.fields,
@@ -337,7 +333,7 @@ function sendOnce(
         return submittedAnswer(transport, changed, sent);
       },
     },
-    withoutBody(options),
+    own,
   );
 }
 
