@@ -180,12 +180,22 @@ export const gates: readonly Gate[] = [
     ofMetric: 'waits.1000',
     reason: 'Memory must grow with the number of waits and not faster.',
   },
-  ...['files', 'types'].map((figure): Gate => ({
-    metric: `types.${figure}`,
+  {
+    metric: 'types.files',
     atMost: 1,
     of: 'groq-sdk',
     reason: 'Every editor and every type check of a user loads the declarations.',
-  })),
+  },
+  {
+    metric: 'types.types',
+    atMost: 1,
+    of: 'groq-sdk',
+    reason: 'Every editor and every type check of a user loads the declarations.',
+    missed: {
+      atMost: 1.02,
+      why: 'It is 131 beside 130, since Completions inherits create() and the overloads are declared once.',
+    },
+  },
   {
     metric: 'types.memory',
     atMost: 0.1,
