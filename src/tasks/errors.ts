@@ -6,7 +6,7 @@ import { rewriteText, withoutQueries } from '../http/redaction.ts';
 import type { ResponseIssue } from '../types.ts';
 import { readsLikeReview } from './reading.ts';
 import type { PolledTask, TaskErrorDetails, TaskWaitState } from './types.ts';
-import type { WaitEnd } from './wait.ts';
+import type { WaitEnd } from './decide.ts';
 
 /** The progress of a wait that ended before its task did. */
 export interface TaskWaitSummary<Ref> {

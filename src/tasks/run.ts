@@ -12,7 +12,7 @@ import { isCausedByInput, isMissingTask, namesTask } from './reading.ts';
 import type { WaitScope } from './scope.ts';
 import { shorter } from './limits.ts';
 import type { NextPoll, PolledTask, TaskUpdate, TaskWaitState } from './types.ts';
-import { shouldPollVendor, begin, decide, hasChanged, type Observation } from './wait.ts';
+import { shouldPollVendor, begin, decide, hasChanged, type Observation } from './decide.ts';
 
 interface Polled<Task> {
   readonly task?: Task;

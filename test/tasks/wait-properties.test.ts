@@ -11,7 +11,7 @@ import {
   hasChanged,
   type Moment,
   type Observation,
-} from '../../src/tasks/wait.ts';
+} from '../../src/tasks/decide.ts';
 
 const resolveWait = (options: VideoWaitOptions) =>
   withDefaults('videos.wait', checkOptions(options, 'videos.wait').values);

@@ -19,7 +19,7 @@ import type { Target } from '../../tasks/kind.ts';
 import { acceptedStatus, pollAnswer } from '../../tasks/poll-answer.ts';
 import { gatewayFor, type ImageTaskRef } from '../../tasks/ref.ts';
 import type { PolledTask, TaskStatus } from '../../tasks/types.ts';
-import { statuses } from '../../tasks/wait.ts';
+import { statuses } from '../../tasks/decide.ts';
 import type { JsonObject } from '../../types.ts';
 import { findImages, joinImages } from './pictures.ts';
 

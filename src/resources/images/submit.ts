@@ -28,7 +28,7 @@ import {
   type TaskSubmission,
 } from '../../tasks/submit.ts';
 import type { CheckedWait } from '../../tasks/wait-options.ts';
-import { type Followed, followTask } from '../../tasks/waits.ts';
+import { type Followed, followTask } from '../../tasks/wait.ts';
 import { readTaskResponse, TaskResponse, withForeignURL } from './accepted.ts';
 import { ImageWaitAbortedError, imageErrors, ImageWaitTimeoutError } from './errors.ts';
 import { imageTasks } from './kind.ts';

@@ -4,7 +4,7 @@ import { attachRequestId } from '../../http/responses/response-body.ts';
 import type { GatewayError } from '../../errors/gateway-error.ts';
 import type { ImageTaskRef } from '../../tasks/ref.ts';
 import { WaitScope } from '../../tasks/scope.ts';
-import { type Done, stepTask, waitFor } from '../../tasks/waits.ts';
+import { type Done, stepTask, waitFor } from '../../tasks/wait.ts';
 import { ImageWaitError, imageErrors } from './errors.ts';
 import { imageTasks } from './kind.ts';
 import { foreignResult, type ImageTask } from './poll.ts';

@@ -6,7 +6,7 @@ import type { RequestOptions } from '../../options/options.ts';
 import { changeOptions, optionsFor, type ResolvedOptions } from '../../options/resolve.ts';
 import { WaitScope } from '../../tasks/scope.ts';
 import { shorter } from '../../tasks/limits.ts';
-import { followTask, notify, stepTask, waitFor, waitForAll, watchTask } from '../../tasks/waits.ts';
+import { followTask, notify, stepTask, waitFor, waitForAll, watchTask } from '../../tasks/wait.ts';
 import type { Copied } from '../../options/snapshot.ts';
 import { VideoFailedError, VideoSubmitResponseError } from './errors.ts';
 import { checkTaskId, checkVendorPrefix, makeRef } from '../../tasks/ref.ts';

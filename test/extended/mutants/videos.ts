@@ -19,7 +19,7 @@ export const videoMutants: MutantsByFile = {
     { is: 'setTimeout(end, limit) : undefined', becomes: 'undefined : undefined' },
     { is: 'if (limit !== null && limit <= 0) end();', becomes: '' },
   ],
-  'tasks/waits.ts': [
+  'tasks/wait.ts': [
     { is: '{ isNew, since }).untilDone()', becomes: '{ isNew }).untilDone()' },
     { is: "if (error instanceof TaskFailedError) await call?.finish('failed');", becomes: '' },
     { is: 'if (given !== undefined) return finish(given);', becomes: '' },
@@ -32,7 +32,7 @@ export const videoMutants: MutantsByFile = {
       becomes: 'const isNew = true;',
     },
   ],
-  'tasks/wait.ts': [
+  'tasks/decide.ts': [
     { is: 'age === undefined || age >= first', becomes: 'age === undefined' },
     {
       is: 'elapsed - unchangedSince >= doubt.first && elapsed - vendorPolledAt >= doubt.pause',

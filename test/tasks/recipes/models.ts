@@ -20,7 +20,7 @@ import {
   submitOnce,
 } from '../../../src/tasks/submit.ts';
 import type { PolledTask } from '../../../src/tasks/types.ts';
-import { followTask, stepTask, waitFor, waitForAll, watchTask } from '../../../src/tasks/waits.ts';
+import { followTask, stepTask, waitFor, waitForAll, watchTask } from '../../../src/tasks/wait.ts';
 import type { JsonObject } from '../../../src/types.ts';
 
 /** The handle of a task that makes a 3-D model. */
