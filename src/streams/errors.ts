@@ -175,10 +175,11 @@ export function readingFailure(base: StreamErrorBase, received: Received, cause:
   return new UnexpectedResponseError(text, { ...init, issues, data: received.partial });
 }
 
+/** See `StreamProgress`. */
 interface Ended {
   readonly started: boolean;
-  /** See `StreamProgress`. */
   readonly failure?: string | undefined;
+  readonly proof?: string | undefined;
 }
 
 type BadEnding = Exclude<StreamVerdict, 'complete'>;
@@ -189,15 +190,13 @@ const endings: Readonly<Record<BadEnding, string>> = {
   truncated: 'broke off',
 };
 
-/** Describes how a stream ended. Images, speech and transcripts end with an event instead of a finish reason. */
+/** Describes how a stream ended. */
 export function describeEnding(
   verdict: BadEnding,
-  { started, failure }: Ended,
-  operation: string,
+  { started, failure, proof = 'a finish reason' }: Ended,
 ): string {
   if (failure !== undefined && verdict !== 'truncated') return failure;
   if (!started) return 'ended without any content';
-  const proof = /^(images|audio)\./.test(operation) ? 'its last event' : 'a finish reason';
   return endings[verdict].replace('{proof}', proof);
 }
 
@@ -209,7 +208,7 @@ export function truncated(
   cause?: unknown,
   unread?: string,
 ): StreamTruncatedError {
-  const ending = describeEnding(verdict, received, base.operation);
+  const ending = describeEnding(verdict, received);
   const body = unread === undefined ? undefined : readErrorText(unread);
   const failed = redact(base, { cause, body });
   return new StreamTruncatedError(

@@ -65,6 +65,8 @@ export interface StreamProgress<Item> {
   isFinished(terminated: boolean): boolean;
   /** The reason the response is not usable, as the end of a sentence; `undefined` if there is none. */
   readonly failure?: string | undefined;
+  /** What proves that the response is complete, for errors; default: a finish reason. */
+  readonly proof?: string | undefined;
   /** The response so far, in the shape of a complete one, if it is kept. */
   readonly partial: WholeOf<Item> | undefined;
   /** The last token usage that was reported. */
@@ -170,6 +172,9 @@ export interface TypedStream<Item> {
   readonly missing?: ((event: Item) => string | undefined) | undefined;
 }
 
+/** What proves that a stream of events with types is complete. */
+export const lastEvent = 'its last event';
+
 /** The types of events of images and speech. Gateways send errors and progress with other types. */
 const ownTypes = /^(image_|speech\.)/;
 
@@ -189,6 +194,7 @@ export function typedProtocol(stream: TypedStream<TypedEvent>): StreamProtocol<T
       let usage: JsonObject | undefined;
       let failure: string | undefined;
       return {
+        proof: lastEvent,
         get started() {
           return started;
         },

@@ -232,7 +232,7 @@ export function readStream<Item>(
     timeouts?.endRead(hasNewItems);
     if (hasNewItems) context.chunk?.();
     if (answer.hasContent()) letGo?.();
-    if (answer.isOver()) settle({ verdict: 'complete' }, false);
+    if (answer.isOver()) settle({ verdict: 'complete' }, 'drain');
     else if (answer.isEnding()) timeouts?.expectEnd();
   }
 
@@ -246,7 +246,7 @@ export function readStream<Item>(
   }
 
   function onPassed(limit: StreamLimit, timeout: number): void {
-    if (limit === 'ending' || answer.hasFailed()) attempt(() => finish(undefined, true));
+    if (limit === 'ending' || answer.hasFailed()) attempt(() => finish(undefined, 'cancel'));
     else if (answer.isFinished()) leave();
     else {
       if (limit === 'unread') context.warn?.('A stream was not read and is closed now');
@@ -255,37 +255,37 @@ export function readStream<Item>(
   }
 
   /** Ends the stream with its body, which ended, failed or was given up. */
-  function finish(broken?: { readonly cause: unknown }, givesUp = false): void {
+  function finish(broken?: { readonly cause: unknown }, rest: 'drain' | 'cancel' = 'drain'): void {
     events.end();
     answer.takeEnd();
     const verdict = answer.verdict(broken !== undefined);
     let error: unknown;
     if (verdict !== 'complete' && onTruncated === 'warn') {
-      context.warn?.(`The stream ${describeEnding(verdict, progress, context.error.operation)}`);
+      context.warn?.(`The stream ${describeEnding(verdict, progress)}`);
     } else if (verdict !== 'complete' && onTruncated !== 'allow') {
       error = truncated(base, progress, verdict, broken?.cause, answer.unread());
     }
-    settle({ verdict, error }, givesUp);
+    settle({ verdict, error }, rest);
   }
 
   /** Ends the stream before its body. */
   function leave(error?: unknown, verdict: StreamVerdict = answer.verdict(true)): void {
-    settle({ verdict, error }, true);
+    settle({ verdict, error }, 'cancel');
   }
 
   /**
-   * Ends the stream. The rest of the body is cancelled with its connection, or read to its end after a
-   * complete response, so that the connection can be reused.
+   * Ends the stream. The rest of the body is cancelled with its connection, or read to its end, so that the
+   * connection can be reused.
    */
-  function settle(end: StreamOutcome, givesUp: boolean): void {
+  function settle(end: StreamOutcome, rest: 'drain' | 'cancel'): void {
     outcome = end;
-    isGivenUp = givesUp;
+    isGivenUp = rest === 'cancel';
     timeouts?.stop();
     unwatchDropped(reading);
     aborts.stop();
     answer.flush(end.verdict === 'complete');
     items.end(end.error);
-    if (givesUp) body.cancel();
+    if (isGivenUp) body.cancel();
     else void body.drain();
     abortRequest();
     context.release?.(end, progress);

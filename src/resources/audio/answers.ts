@@ -17,6 +17,7 @@ import { followRedirects, parseLocation } from '../../http/send.ts';
 import { collectAs, eventAnswer } from '../../streams/open-stream.ts';
 import {
   type Delivery,
+  lastEvent,
   type StreamProgress,
   type StreamProtocol,
   typedProtocol,
@@ -182,6 +183,7 @@ function followAudio(): StreamProgress<SpeechStreamEvent> {
     if (bytes !== undefined) pieces.push(bytes);
   };
   return {
+    proof: lastEvent,
     get started() {
       return started;
     },

@@ -18,7 +18,12 @@ import { describeMarkup } from '../../answers/received-file.ts';
 import type { AnswerFormat } from '../../calls/gateway-request.ts';
 import { textAnswer } from '../../calls/response.ts';
 import { collectAs, eventAnswer } from '../../streams/open-stream.ts';
-import type { Delivery, StreamProgress, StreamProtocol } from '../../streams/protocol.ts';
+import {
+  type Delivery,
+  lastEvent,
+  type StreamProgress,
+  type StreamProtocol,
+} from '../../streams/protocol.ts';
 import type { JsonObject } from '../../types.ts';
 import type {
   TranscriptionCreateResponse,
@@ -128,6 +133,7 @@ function followTranscript(keeps: boolean): StreamProgress<TranscriptionStreamEve
   let usage: JsonObject | undefined;
   const hasFailed = (): boolean => finish !== undefined && /^(abort|error)$/i.test(finish);
   return {
+    proof: lastEvent,
     get started() {
       return started;
     },
