@@ -36,7 +36,7 @@ type ReadTask<Ref, Task> = (
 
 /**
  * One kind of task: its handles, polls and errors. Submissions, ledgers and waits are the same for all kinds; see
- * `submit.ts` and `waits.ts`.
+ * `submit.ts` and `wait.ts`.
  */
 export interface TaskKind<Ref extends AnyRef = never, Task extends PolledTask = never> {
   /** Checks a stored handle. */
