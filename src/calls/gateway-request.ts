@@ -12,7 +12,7 @@ import {
   unchanged,
 } from '../http/request.ts';
 import type { Answer } from '../http/responses/response-body.ts';
-import { decide, type FailedAttempt } from '../http/retry.ts';
+import { decideRetry, type FailedAttempt } from '../http/retry.ts';
 import { toInputError } from '../options/check.ts';
 import type { OutputMode } from '../options/options.ts';
 import type { JsonObject } from '../types.ts';
@@ -283,9 +283,9 @@ export class GatewayRequest<T = unknown> {
   }
 
   /** Decides whether a failed attempt is repeated. */
-  decide(failed: FailedAttempt, maxRetries = this.settings.maxRetries) {
+  decideRetry(failed: FailedAttempt, maxRetries = this.settings.maxRetries) {
     const { client, settings, spec, history } = this;
-    return decide(failed, {
+    return decideRetry(failed, {
       charge: spec.charge,
       retryUnknownOutcome: settings.retryUnknownOutcome,
       idempotent: this.idempotencyKey !== undefined,
@@ -303,7 +303,7 @@ export class GatewayRequest<T = unknown> {
     const late = findLateness(call.options?.signal);
     if (late === undefined || this.outgoing?.isSent !== true) return 0;
     const failed = this.explain({ kind: 'interrupted', phase: 'sent' });
-    if (reason === 'timeout' && this.decide(failed) === 'retry') return 0;
+    if (reason === 'timeout' && this.decideRetry(failed) === 'retry') return 0;
     const running = { evidence: () => history.evidence({ phase: 'sent' }) };
     const facts = { client, id: this.id, url, spec, redaction, history: running };
     late.onLeave(makeError(failed, facts, 'unknown'));

@@ -13,7 +13,7 @@ import {
   type Answer,
   ReadFailure,
   attachRequestId,
-  peek,
+  peekBody,
   readFile,
   readText,
   findRequestId,
@@ -188,13 +188,13 @@ export function jsonAnswer<T>(
       const type = readContentType(answer.response);
       if (fromFile && !/\bjson\b|event-stream/.test(type)) {
         let beginning: string;
-        ({ beginning, answer } = await peek(answer, fileHead));
+        ({ beginning, answer } = await peekBody(answer, fileHead));
         isFile = fromFile.isFile(type, beginning);
       }
       if (fromEvents && readContentType(answer.response).includes('event-stream')) {
         // Read as a stream, with its time limits, so that the content so far is not lost if it breaks off.
         let beginning: string;
-        ({ beginning, answer } = await peek(answer, fieldLength));
+        ({ beginning, answer } = await peekBody(answer, fieldLength));
         isStream = detectFormat(beginning) === 'events';
       }
       let value: T;
@@ -298,7 +298,7 @@ export function textAnswer<T>(
       let isStream = false;
       if (fromEvents && readContentType(answer.response).includes('event-stream')) {
         let beginning: string;
-        ({ beginning, answer } = await peek(answer, fieldLength));
+        ({ beginning, answer } = await peekBody(answer, fieldLength));
         isStream = detectFormat(beginning) === 'events';
       }
       const text =

@@ -52,7 +52,7 @@ class Retries {
       return;
     }
     const maxRetries = downloadPause === undefined ? settings.maxRetries : 0;
-    const decision = scope.isOver ? 'throw' : request.decide(failed, maxRetries);
+    const decision = scope.isOver ? 'throw' : request.decideRetry(failed, maxRetries);
     if (decision === 'refresh') {
       history.isRefreshed = true;
       return;

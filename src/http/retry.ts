@@ -199,7 +199,7 @@ function findRule(kind: FailureKind, column: Column, shouldRetry: boolean | unde
 }
 
 /** Decides whether a failed attempt is repeated. A pure function. */
-export function decide(
+export function decideRetry(
   { kind, phase }: Pick<FailedAttempt, 'kind' | 'phase'>,
   state: RetryState,
 ): 'retry' | 'refresh' | 'throw' {

@@ -8,7 +8,7 @@ import { type FailedAttempt, type FailureKind, failures } from '../http/retry.ts
 import type { ChargeClass } from '../endpoints.ts';
 import {
   keepBody,
-  peek,
+  peekBody,
   ReadFailure,
   unusable,
   type Answer,
@@ -112,7 +112,7 @@ async function openStream<Item, Other>(
   const type = readContentType(answer.response);
   if (!type.includes('event-stream')) {
     let beginning: string;
-    ({ beginning, answer } = await peek(answer));
+    ({ beginning, answer } = await peekBody(answer));
     const format = detectFormat(beginning);
     if (protocol.fromText !== undefined && !/^(events|markup)$/.test(format)) {
       return await streamText(request, answer, context, protocol);

@@ -9,7 +9,7 @@ import {
   errorBodyLimit,
   exposeResponse,
   discardBody,
-  peek,
+  peekBody,
   readText,
   unusable,
 } from '../http/responses/response-body.ts';
@@ -50,12 +50,12 @@ export function fileAnswer(search?: FileSearch): AnswerFormat<Response, 'binary'
       try {
         let beginning: string;
         let isEmpty: boolean;
-        ({ beginning, isEmpty, answer } = await peek(answer));
+        ({ beginning, isEmpty, answer } = await peekBody(answer));
         if (isEmpty) throw new ReadFailure(unusable(answer, 'the file is empty.'));
         // The rest of a file may begin with any bytes, and may be blank.
         const isRest = answer.response.status === 206;
         if (!isRest && beginning.trim() === '') {
-          ({ beginning, answer } = await peek(answer, errorBodyLimit));
+          ({ beginning, answer } = await peekBody(answer, errorBodyLimit));
           if (beginning.trim() === '') throw notJSON(beginning, answer);
         }
         const type = readContentType(answer.response);
@@ -71,7 +71,7 @@ export function fileAnswer(search?: FileSearch): AnswerFormat<Response, 'binary'
           const limit = request.settings.maxResponseBytes;
           const peeked = objectStart.test(beginning) ? limit : errorBodyLimit;
           if (isLabelled) beginning = await readText(answer, limit);
-          else ({ beginning, answer } = await peek(answer, peeked));
+          else ({ beginning, answer } = await peekBody(answer, peeked));
           const value = parseJSON(beginning);
           const file = search && (await searchFile(request, answer, search, value, beginning));
           if (file !== undefined) return { value: file };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readErrorText } from '../../src/answers/failure.ts';
 import { classifyStatus, classifyThrown } from '../../src/http/classify.ts';
-import { decide, failures as rules, getOutcome } from '../../src/http/retry.ts';
+import { decideRetry, failures as rules, getOutcome } from '../../src/http/retry.ts';
 import type { ChargeClass, Gateway } from '../../src/index.ts';
 import { type Failure, failures, kinds, kindFor, provenBy } from '../failures.ts';
 import { elsewhere, naming, thrown } from '../thrown.ts';
@@ -77,7 +77,7 @@ test.each(kinds)('$kind: $outcome, sent $free, $metered or $charged times', (row
   const count = (charge: ChargeClass, retryUnknownOutcome?: boolean): number =>
     [0, 1, 2].findIndex((retries) => {
       const state = { ...call, charge, retryUnknownOutcome, retries };
-      return decide({ kind, phase }, state) !== 'retry';
+      return decideRetry({ kind, phase }, state) !== 'retry';
     }) + 1;
 
   expect({

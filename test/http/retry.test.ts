@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ChargeClass, Phase } from '../../src/index.ts';
-import { decide, failures, getOutcome, type RetryState } from '../../src/http/retry.ts';
+import { decideRetry, failures, getOutcome, type RetryState } from '../../src/http/retry.ts';
 import { kinds as table } from '../failures.ts';
 
 const kinds = table.map(({ kind }) => kind);
@@ -42,11 +42,11 @@ describe('failures', () => {
   });
 });
 
-describe('decide()', () => {
+describe('decideRetry()', () => {
   test('a charged call with an unknown outcome is retried only if the caller allows it', () => {
     fc.assert(
       fc.property(anyKind, anyPhase, anyState, (kind, phase, state) => {
-        const action = decide({ kind, phase }, { ...state, charge: 'charged' });
+        const action = decideRetry({ kind, phase }, { ...state, charge: 'charged' });
         const isAllowed = state.retryUnknownOutcome === true || state.idempotent;
         return getOutcome({ kind, phase }) !== 'unknown' || action === 'throw' || isAllowed;
       }),
@@ -56,11 +56,11 @@ describe('decide()', () => {
   test('retryUnknownOutcome: false applies the rule of charged calls to metered ones', () => {
     fc.assert(
       fc.property(anyKind, anyPhase, anyState, (kind, phase, state) => {
-        const strict = decide(
+        const strict = decideRetry(
           { kind, phase },
           { ...state, charge: 'metered', retryUnknownOutcome: false },
         );
-        const charged = decide(
+        const charged = decideRetry(
           { kind, phase },
           { ...state, charge: 'charged', retryUnknownOutcome: undefined },
         );
@@ -72,7 +72,7 @@ describe('decide()', () => {
   test('a metered call after a client timeout is retried only if the caller allows it', () => {
     fc.assert(
       fc.property(anyPhase, anyState, (phase, state) => {
-        const action = decide({ kind: 'timed_out', phase }, { ...state, charge: 'metered' });
+        const action = decideRetry({ kind: 'timed_out', phase }, { ...state, charge: 'metered' });
         return action === 'throw' || state.retryUnknownOutcome === true || state.idempotent;
       }),
     );
@@ -82,7 +82,7 @@ describe('decide()', () => {
     fc.assert(
       fc.property(anyKind, anyState, (kind, state) => {
         const failure = { kind, phase: 'local' } as const;
-        return getOutcome(failure) === 'not_sent' && decide(failure, state) === 'throw';
+        return getOutcome(failure) === 'not_sent' && decideRetry(failure, state) === 'throw';
       }),
     );
   });
@@ -90,7 +90,7 @@ describe('decide()', () => {
   test('a body that can be read only once is never sent again', () => {
     fc.assert(
       fc.property(anyKind, anyPhase, anyState, (kind, phase, state) => {
-        return decide({ kind, phase }, { ...state, replayable: false }) === 'throw';
+        return decideRetry({ kind, phase }, { ...state, replayable: false }) === 'throw';
       }),
     );
   });
@@ -98,7 +98,7 @@ describe('decide()', () => {
   test('a rejected request is never retried', () => {
     fc.assert(
       fc.property(anyPhase, anyState, (phase, state) => {
-        return decide({ kind: 'refused', phase }, state) === 'throw';
+        return decideRetry({ kind: 'refused', phase }, state) === 'throw';
       }),
     );
   });
@@ -106,7 +106,7 @@ describe('decide()', () => {
   test('only reads are retried once the response has begun', () => {
     fc.assert(
       fc.property(anyKind, anyState, (kind, state) => {
-        const action = decide({ kind, phase: 'body' }, state);
+        const action = decideRetry({ kind, phase: 'body' }, state);
         return action === 'throw' || state.charge === 'free' || state.idempotent;
       }),
     );
@@ -115,7 +115,7 @@ describe('decide()', () => {
   test('never exceeds maxRetries, and refreshes a key once', () => {
     fc.assert(
       fc.property(anyKind, anyPhase, anyState, (kind, phase, state) => {
-        const action = decide({ kind, phase }, state);
+        const action = decideRetry({ kind, phase }, state);
         if (action === 'retry') return state.retries < state.maxRetries;
         return action !== 'refresh' || state.canRefresh;
       }),
@@ -125,7 +125,7 @@ describe('decide()', () => {
   test('a 401 leads to a new key even if maxRetries is 0', () => {
     const failure = { kind: 'unauthorized', phase: 'headers' } as const;
 
-    expect(decide(failure, retryState({ maxRetries: 0 }))).toBe('refresh');
-    expect(decide(failure, retryState({ canRefresh: false }))).toBe('throw');
+    expect(decideRetry(failure, retryState({ maxRetries: 0 }))).toBe('refresh');
+    expect(decideRetry(failure, retryState({ canRefresh: false }))).toBe('throw');
   });
 });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { decide, failures, type FailureKind } from '../../src/http/retry.ts';
+import { decideRetry, failures, type FailureKind } from '../../src/http/retry.ts';
 import type { GatewayOptions } from '../../src/options/options.ts';
 import { scripted } from '../helpers/clients.ts';
 import { chat, draw, text } from '../helpers/transport.ts';
@@ -58,7 +58,9 @@ describe('x-should-retry', () => {
             replayable: true,
           } as const;
           const failed = { kind, phase } as const;
-          return decide(failed, { ...state, shouldRetry: true }) === decide(failed, state);
+          return (
+            decideRetry(failed, { ...state, shouldRetry: true }) === decideRetry(failed, state)
+          );
         },
       ),
     );

@@ -239,7 +239,7 @@ interface Peeked {
 }
 
 /** Reads the first `length` bytes of a body without consuming it. */
-export async function peek(answer: Answer, length = 1): Promise<Peeked> {
+export async function peekBody(answer: Answer, length = 1): Promise<Peeked> {
   const { response, scope } = answer;
   if (response.body === null) return { beginning: '', isEmpty: true, answer };
   const { reader, bytes, end, cause } = await readBytes(response.body, scope, length);

@@ -16,7 +16,7 @@ import {
 } from '../../http/request.ts';
 import { toWellFormedJSON, writeJSON } from '../../http/json.ts';
 import { chargeFor } from '../../http/outputs.ts';
-import { exposeResponse, peek } from '../../http/responses/response-body.ts';
+import { exposeResponse, peekBody } from '../../http/responses/response-body.ts';
 import { detectFormat, readContentType, valueAnswer } from '../../calls/response.ts';
 import { requireBase } from '../../calls/settings.ts';
 import type { Transport } from '../../calls/transport.ts';
@@ -254,7 +254,7 @@ const anyResponse: AnswerFormat<unknown> = {
     const type = readContentType(given.response);
     if (files.test(type)) return fileAnswer().read(request, given);
     if (texts.test(type)) return valueAnswer.read(request, given);
-    const { beginning, answer } = await peek(given);
+    const { beginning, answer } = await peekBody(given);
     // JSON often has another content type.
     const isText = beginning === '' || /^(json|markup)$/.test(detectFormat(beginning));
     if (isText) return valueAnswer.read(request, answer);
