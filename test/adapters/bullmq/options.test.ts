@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import {
+  toRemixOptions,
+  toSubmitOptions,
+  toWaitOptions,
+} from '../../../src/adapters/bullmq/options.ts';
+import { optionsOf } from '../../../src/options/option-names.ts';
+import { untyped } from '../../helpers/untyped.ts';
+
+/** Options that the processor sets itself; its type does not have them. */
+const ofProcessor = new Set(['callId', 'idempotencyKey', 'onSubmitted', 'onUpdate', 'signal']);
+
+test.each([
+  { method: 'videos.step', toOptions: toWaitOptions },
+  { method: 'videos.create', toOptions: toSubmitOptions },
+  { method: 'videos.remix', toOptions: toRemixOptions },
+] as const)('a job passes $method only the options that it has', ({ method, toOptions }) => {
+  const all = [...optionsOf('videos.createAndWait').keys()].filter(
+    (name) => !ofProcessor.has(name),
+  );
+  const options = Object.fromEntries(all.map((name) => [name, true]));
+
+  const passed = Object.keys(toOptions(untyped<never>(options)));
+
+  expect(passed.length).toBeGreaterThan(5);
+  expect(passed.filter((name) => !optionsOf(method).has(name))).toEqual([]);
+});
