@@ -530,7 +530,8 @@ export function readErrorInSuccess(value: unknown, isPaid = true): ErrorBody | u
     return isContent && hasValue(body[name]);
   });
   if (hasContent) return undefined;
-  const isError = hasValue(error) || (findId(body) === undefined && hasErrorCode(body));
+  const isReport = hasErrorCode(body) || isObject(body['fault']);
+  const isError = hasValue(error) || (findId(body) === undefined && isReport);
   return isError ? readErrorValue(value) : undefined;
 }
 

@@ -396,6 +396,7 @@ describe('readErrorInSuccess()', () => {
       text: '{"status":400,"error":"no","path":"/"}',
       message: 'no',
     },
+    { name: '200 from Apigee', text: '{"fault":{"faultstring":"no"}}', message: 'no' },
     {
       name: '200 with an error and empty fields',
       text: '{"id":"","choices":[],"error":{"message":"no"}}',

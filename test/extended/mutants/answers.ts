@@ -18,7 +18,7 @@ export const answerMutants: MutantsByFile = {
     { is: 'if (hasContent) return undefined;', becomes: '' },
     { is: 'return isPaid && hasFailed(body) ?', becomes: 'return hasFailed(body) ?' },
     {
-      is: '(findId(body) === undefined && hasErrorCode(body))',
+      is: '(findId(body) === undefined && isReport)',
       becomes: 'hasErrorCode(body)',
     },
     { is: 'hasMessage && isFailureCode(code)', becomes: 'hasMessage' },
