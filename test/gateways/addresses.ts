@@ -6,6 +6,8 @@ const project = 'projects/p/locations/us-central1';
 const cloudflare = 'https://gateway.ai.cloudflare.com/v1/account/gateway';
 const azure = 'https://name.openai.azure.com/openai';
 const kong = 'https://developer.konghq.com/plugins/ai-proxy';
+const together =
+  'https://github.com/togethercomputer/skills/blob/main/skills/together-chat-completions';
 
 /** Addresses that code for `openai` passes as its base URL: the routes follow them directly. */
 export const addresses: readonly Row[] = [
@@ -16,12 +18,15 @@ export const addresses: readonly Row[] = [
   ['http://localhost:1234/v1', 'https://lmstudio.ai/docs/developer/openai-compat'],
   ['https://ai-gateway.vercel.sh/v1', 'https://vercel.com/docs/ai-gateway/openai-compat'],
   ['https://api.groq.com/openai/v1', 'https://console.groq.com/docs/openai'],
-  ['https://api.mistral.ai/v1', 'https://docs.mistral.ai/api'],
-  ['https://api.together.xyz/v1', 'https://docs.together.ai/docs/openai-api-compatibility'],
+  ['https://api.mistral.ai/v1', 'https://docs.mistral.ai/resources/migration-guides'],
+  ['https://api.together.xyz/v1', `${together}/references/api-parameters.md`],
   ['https://api.x.ai/v1', 'https://docs.x.ai/docs/api-reference'],
   ['https://api.cerebras.ai/v1', 'https://inference-docs.cerebras.ai/resources/openai'],
-  ['https://api.sambanova.ai/v1', 'https://docs.sambanova.ai'],
-  ['https://integrate.api.nvidia.com/v1', 'https://docs.api.nvidia.com/nim/reference/llm-apis'],
+  [
+    'https://api.sambanova.ai/v1',
+    'https://docs.sambanova.ai/docs/ja/features/openai-compatibility',
+  ],
+  ['https://integrate.api.nvidia.com/v1', 'https://docs.litellm.ai/docs/providers/nvidia_nim'],
   ['https://router.huggingface.co/v1', 'https://huggingface.co/docs/inference-providers/index'],
   [
     'https://api.fireworks.ai/inference/v1',
@@ -30,14 +35,14 @@ export const addresses: readonly Row[] = [
   ['https://api.cohere.ai/compatibility/v1', 'https://docs.cohere.com/docs/compatibility-api'],
   ['https://api.moonshot.ai/v1', 'https://platform.moonshot.ai/docs/guide/start-using-kimi-api'],
   ['https://api.minimax.io/v1', 'https://platform.minimax.io/docs/api-reference/text-openai-api'],
-  ['https://api.siliconflow.cn/v1', 'https://docs.siliconflow.cn/cn/userguide/quickstart'],
+  ['https://api.siliconflow.cn/v1', 'https://docs.siliconflow.cn/docs/userguide/quickstart'],
   [
     'https://dashscope.aliyuncs.com/compatible-mode/v1',
-    'https://help.aliyun.com/zh/model-studio/compatibility-of-openai-with-dashscope',
+    'https://www.alibabacloud.com/help/tc/model-studio/developer-reference/compatibility-of-openai-with-dashscope',
   ],
   [
     'https://account.snowflakecomputing.com/api/v2/cortex/v1',
-    'https://docs.snowflake.com/en/user-guide/snowflake-cortex/cortex-rest-api',
+    'https://docs.snowflake.com/user-guide/snowflake-cortex/open_ai_sdk',
   ],
   [
     'https://api.cloudflare.com/client/v4/accounts/account/ai/v1',
@@ -48,10 +53,10 @@ export const addresses: readonly Row[] = [
   ['https://api.z.ai/api/coding/paas/v4', 'https://docs.z.ai/devpack/quick-start'],
   [
     'https://open.bigmodel.cn/api/paas/v4',
-    'https://docs.bigmodel.cn/cn/guide/develop/openai/introduction',
+    'https://docs.bigmodel.cn/cn/guide/develop/http/introduction',
   ],
-  ['https://ark.cn-beijing.volces.com/api/v3', 'https://www.volcengine.com/docs/82379'],
-  ['https://qianfan.baidubce.com/v2', 'https://cloud.baidu.com/doc/qianfan-docs'],
+  ['https://ark.cn-beijing.volces.com/api/v3', 'QuantumNous/new-api#757'],
+  ['https://qianfan.baidubce.com/v2', 'https://cloud.baidu.com/doc/WENXINWORKSHOP/s/2m3fihw8s'],
   ['https://api.upstage.ai/v1', 'https://console.upstage.ai/api-keys'],
   ['https://api.novita.ai/openai/v1', 'https://www.promptfoo.dev/docs/providers/novita/'],
   [
@@ -59,7 +64,10 @@ export const addresses: readonly Row[] = [
     'https://www.librechat.ai/docs/configuration/librechat_yaml/ai_endpoints/cloudflare',
   ],
   // Addresses with a version in their middle.
-  ['https://ark.cn-beijing.volces.com/api/v3/bots', 'https://www.volcengine.com/docs/82379'],
+  [
+    'https://ark.cn-beijing.volces.com/api/v3/bots',
+    'https://volcengine.com/docs/82379/1285207, QuantumNous/new-api#757',
+  ],
   [
     'https://api.upstage.ai/v1/solar',
     'https://reference.langchain.com/v0.3/python/_modules/langchain_community/llms/solar.html',
@@ -89,7 +97,7 @@ export const addresses: readonly Row[] = [
   // Folders and hosts without a version.
   [
     'https://adb-1.2.azuredatabricks.net/serving-endpoints',
-    'https://docs.databricks.com/aws/en/machine-learning/model-serving/score-foundation-models',
+    'https://docs.litellm.ai/docs/providers/databricks',
   ],
   [
     'https://work.cloud.databricks.com/serving-endpoints/',
@@ -101,13 +109,14 @@ export const addresses: readonly Row[] = [
     'https://models.github.ai/orgs/org/inference/',
     'https://docs.github.com/en/rest/models/inference',
   ],
-  ['https://models.inference.ai.azure.com', 'https://docs.github.com/en/github-models'],
+  ['https://models.inference.ai.azure.com', 'Azure-Samples/rag-postgres-openai-python#235'],
   ['https://api.perplexity.ai', 'https://docs.perplexity.ai/guides/chat-completions-guide'],
   ['https://api.deepseek.com', 'https://api-docs.deepseek.com'],
   ['https://api.deepseek.com/beta', 'https://api-docs.deepseek.com/guides/chat_prefix_completion'],
-  ['http://localhost:8000/gpt-4', kong],
-  ['http://localhost:8000/azure/gpt-4o', kong],
+  ['http://localhost:8000/gpt-4', `${kong}/examples/sdk-dynamic-model-selection/`],
   ['http://localhost:8000/azure', `${kong}/examples/sdk-multiple-providers/`],
+  // Inferred from those of Kong: it prints `/azure` and `/gpt-4`, not one below the other.
+  ['http://localhost:8000/azure/gpt-4o', kong],
   [
     'http://127.0.0.1:8000/openai/deployments/azure-gpt-4',
     `${kong}/examples/sdk-multiple-azure-deployments`,

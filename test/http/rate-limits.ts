@@ -31,7 +31,7 @@ export const rateLimits: readonly RateLimit[] = [
   },
   {
     name: 'OpenAI, in words',
-    source: 'https://platform.openai.com/docs/guides/rate-limits',
+    source: 'continuedev/continue#9563',
     body: message('Rate limit reached for m on tokens per min (TPM). Please try again in 6.5s.'),
     wait: 6_500,
   },
@@ -70,7 +70,8 @@ export const rateLimits: readonly RateLimit[] = [
   },
   {
     name: 'Mistral',
-    source: 'https://docs.mistral.ai/deployment/laplateforme/tier',
+    source:
+      'https://github.com/prism-php/prism/blob/main/src/Providers/Mistral/Concerns/ProcessRateLimits.php',
     headers: { 'ratelimitbysize-remaining': '0', 'ratelimitbysize-reset': '34' },
     wait: 34_000,
   },
@@ -87,13 +88,14 @@ export const rateLimits: readonly RateLimit[] = [
   },
   {
     name: 'Together, of requests',
-    source: 'https://docs.together.ai/docs/rate-limits',
+    source: 'https://docs.together.ai/docs/rate-limits, togethercomputer/skills#61',
     headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '3' },
     wait: 3_000,
   },
   {
     name: 'Together, of tokens',
-    source: 'https://docs.together.ai/docs/rate-limits',
+    source:
+      'https://github.com/togethercomputer/skills/blob/main/skills/together-chat-completions/references/api-parameters.md, togethercomputer/skills#61',
     headers: {
       'x-ratelimit-remaining': '5',
       'x-ratelimit-reset': '3',
@@ -109,7 +111,7 @@ export const rateLimits: readonly RateLimit[] = [
   },
   {
     name: 'GitHub, in words',
-    source: 'https://docs.github.com/en/github-models',
+    source: 'reported in public code of its users',
     body: message(
       'Rate limit of 10 per 60s exceeded for UserByModelByMinute. Please wait 2 seconds before retrying.',
       { code: 'RateLimitReached' },
@@ -118,13 +120,13 @@ export const rateLimits: readonly RateLimit[] = [
   },
   {
     name: 'GitHub, in a header',
-    source: 'https://docs.github.com/en/github-models',
+    source: 'reported in public code of its users',
     headers: { 'x-ratelimit-timeremaining': '7' },
     wait: 7_000,
   },
   {
     name: 'GitHub, for a day',
-    source: 'https://docs.github.com/en/github-models',
+    source: 'reported in public code of its users',
     headers: { 'x-ratelimit-timeremaining': '41234' },
     body: message('Please wait 41234 seconds before retrying.'),
     wait: undefined,
@@ -140,7 +142,7 @@ export const rateLimits: readonly RateLimit[] = [
   },
   {
     name: 'LiteLLM, which forwards a wait',
-    source: 'https://docs.litellm.ai/docs/proxy/response_headers',
+    source: 'BerriAI/litellm#21553',
     headers: { 'llm_provider-retry-after': '4' },
     wait: 4_000,
   },
@@ -173,8 +175,8 @@ export const rateLimits: readonly RateLimit[] = [
     wait: 5_000,
   },
   {
-    name: "the IETF's draft of 2022",
-    source: 'https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/05',
+    name: "the IETF's draft of 2023",
+    source: 'https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/07',
     headers: { ratelimit: 'limit=100, remaining=0, reset=8' },
     wait: 8_000,
   },
@@ -203,7 +205,7 @@ export const rateLimits: readonly RateLimit[] = [
   },
   {
     name: 'OpenRouter, in the body',
-    source: 'https://openrouter.ai/docs/api-reference/errors',
+    source: 'everruns/everruns#2280, dirge-code/dirge#719',
     body: message('Rate limit exceeded: limit_rpm/m', {
       metadata: {
         headers: { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': `${now + 9_000}` },
@@ -219,7 +221,7 @@ export const rateLimits: readonly RateLimit[] = [
   },
   {
     name: 'Google',
-    source: 'https://ai.google.dev/gemini-api/docs/rate-limits',
+    source: 'continuedev/continue#10066, googleapis/python-genai#2044',
     body: message('You exceeded your current quota. Please retry in 3.2s.', {
       status: 'RESOURCE_EXHAUSTED',
       details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '3s' }],
@@ -228,13 +230,14 @@ export const rateLimits: readonly RateLimit[] = [
   },
   {
     name: 'Azure',
-    source: 'https://learn.microsoft.com/azure/ai-foundry/openai/how-to/quota',
+    source: 'simonkurtz-MSFT/python-openai-loadbalancer#14',
     headers: { 'retry-after-ms': '1500', 'retry-after': '2' },
     wait: 1_500,
   },
   {
     name: 'Azure, in words',
-    source: 'https://learn.microsoft.com/answers',
+    source:
+      'https://www.dotnetstudioai.com/hospital/fix-429-rate-limit-exceeded-azure-openai-dotnet, alex-wolf-ps/dbchatprov2#2',
     body: message(
       'Requests to the ChatCompletions_Create Operation have exceeded call rate limit of your current tier. Please retry after 6 seconds.',
       { code: '429' },
@@ -251,7 +254,8 @@ export const rateLimits: readonly RateLimit[] = [
   },
   {
     name: 'Django REST framework',
-    source: 'https://www.django-rest-framework.org/api-guide/throttling',
+    source:
+      'https://github.com/encode/django-rest-framework/blob/main/rest_framework/exceptions.py',
     body: { detail: 'Request was throttled. Expected available in 17 seconds.' },
     wait: 17_000,
   },
