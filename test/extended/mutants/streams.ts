@@ -64,7 +64,10 @@ export const streamMutants: MutantsByFile = {
     },
     { is: '|| letGo !== undefined || answer.hasFailed()', becomes: '|| letGo !== undefined' },
     { is: "if (limit === 'ending' || answer.hasFailed())", becomes: "if (limit === 'ending')" },
-    { is: "settle({ verdict: 'complete' }, false)", becomes: "settle({ verdict: 'complete' })" },
+    {
+      is: "settle({ verdict: 'complete' }, 'drain')",
+      becomes: "settle({ verdict: 'complete' }, 'cancel')",
+    },
     { is: 'else if (answer.isEnding()) timeouts?.expectEnd();', becomes: '' },
     { is: "verdict !== 'complete' && onTruncated !== 'allow'", becomes: "verdict !== 'complete'" },
     { is: 'else if (answer.isFinished()) leave();', becomes: 'else if (false) leave();' },
