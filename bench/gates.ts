@@ -53,10 +53,13 @@ export const gates: readonly Gate[] = [
   },
   {
     metric: 'import.call',
-    // 0.46 to 0.55 × from run to run.
     atMost: 0.65,
     of: 'openai',
     reason: 'A visitor waits for the cold start of a function.',
+    missed: {
+      atMost: 0.72,
+      why: 'It is 0.60 to 0.66 × from run to run, and was 0.55. Half of the import is Node loading its own fetch, because ky builds a Request when it is loaded; 17 files in place of one take another sixth, which the splitting of esbuild cannot merge.',
+    },
   },
   {
     metric: 'calls',
