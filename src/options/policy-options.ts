@@ -38,12 +38,16 @@ export function getPlace(name: string): number {
   return place === -1 ? rows.length : place;
 }
 
-/** Returns the options whose policy is not in the list, each with the way to add it. */
-export function listMissing(policies: readonly { name: string }[]): ReadonlyMap<string, string> {
-  const missing = rows.filter(([known]) => policies.every(({ name }) => name !== known));
+/** Returns the options that no policy in the list has, each with the way to add its policy. */
+export function listMissing(
+  policies: readonly { readonly options: readonly string[] }[],
+): ReadonlyMap<string, string> {
+  const known = new Set(policies.flatMap(({ options }) => options));
   return new Map(
-    missing.flatMap(([, { options, advice = '' }]) =>
-      options.map((option): [string, string] => [option, advice]),
+    rows.flatMap(([, { options, advice = '' }]) =>
+      options
+        .filter((option) => !known.has(option))
+        .map((option): [string, string] => [option, advice]),
     ),
   );
 }

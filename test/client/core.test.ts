@@ -30,6 +30,16 @@ function createOptions() {
 }
 
 describe('createGateway()', () => {
+  test('a policy of the caller may serve an option of this package', () => {
+    const { options } = createOptions();
+    const limiting = { name: 'own-limits', options: ['limits'] } as const;
+
+    const create = () =>
+      createGateway({ ...options, limits: { concurrency: 1 } }, { chat: Chat }, [limiting]);
+
+    expect(create).not.toThrow();
+  });
+
   test('makes a client with only the given resources', async () => {
     const { options } = createOptions();
     const client = createGateway(options, { chat: Chat, clips: Videos });
