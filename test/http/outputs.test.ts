@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { createModelGateway } from '../../src/adapters/ai-sdk/index.ts';
 import type { Gateway } from '../../src/index.ts';
+import { oneImage } from '../adapters/ai-sdk/support.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
 import { messages, reset } from '../helpers/transport.ts';
 import { untyped } from '../helpers/untyped.ts';
@@ -67,18 +68,7 @@ const charged: Record<string, Call> = {
   'the AI SDK, streamed': (client) =>
     createModelGateway({ client })('google/gemini-2.5-flash-image').doStream({ prompt }),
   'images of the AI SDK': (client) =>
-    createModelGateway({ client }).imageModel('gemini-2.5-flash-image').doGenerate(picture),
-};
-
-const picture = {
-  prompt: 'A boat',
-  n: 1,
-  size: undefined,
-  aspectRatio: undefined,
-  seed: undefined,
-  files: undefined,
-  mask: undefined,
-  providerOptions: {},
+    createModelGateway({ client }).imageModel('gemini-2.5-flash-image').doGenerate(oneImage),
 };
 
 /** Calls of text operations with models whose names say nothing. */
