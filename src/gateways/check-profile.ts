@@ -75,14 +75,14 @@ const namesIn = (template: string): readonly string[] =>
 function checkPaths(field: string, { paths = {}, requests = {} }: GatewayProfile): void {
   for (const [name, value] of Object.entries(paths)) {
     if (!isOperation(name) || value === undefined) continue;
-    const [own, other] = [namesIn(endpoints[name].path), namesIn(value)];
+    const [required, found] = [namesIn(endpoints[name].path), namesIn(value)];
     const method = requests[name]?.method ?? endpoints[name].method;
-    const isWhole = own.length === other.length || method === 'POST';
-    const fits = isWhole && other.every((one) => own.includes(one));
+    const hasAll = required.length === found.length || method === 'POST';
+    const fits = hasAll && found.every((one) => required.includes(one));
     check(
       fits,
       `${field}.paths.${name}`,
-      `must contain ${own.join(' and ') || 'no {parameter}'}, as ${endpoints[name].path} does.`,
+      `must contain ${required.join(' and ') || 'no {parameter}'}, as ${endpoints[name].path} does.`,
     );
   }
 }

@@ -51,9 +51,9 @@ export function image({ size, response_format: format, ...body }: JsonObject): J
 }
 
 /** `POST /images` for an edit. */
-export const edit = ({ image: own, images, ...body }: JsonObject): JsonObject => ({
+export const edit = ({ image: first, images, ...body }: JsonObject): JsonObject => ({
   ...image(body),
-  ...references({ image: own, images }),
+  ...references({ image: first, images }),
 });
 
 /** `POST /audio/speech`, with OpenAI's default format. */

@@ -91,10 +91,14 @@ export function transcriptionModel(
     async doGenerate(options) {
       const { audio, mediaType, abortSignal: signal } = options;
       const client = connect();
-      const { request, own, warnings } = readCall(options, ['translate', ...formatNames]);
-      const isTranslated = readOption(own, 'translate', 'boolean') ?? settings.translate ?? false;
+      const { request, providerOptions, warnings } = readCall(options, [
+        'translate',
+        ...formatNames,
+      ]);
+      const isTranslated =
+        readOption(providerOptions, 'translate', 'boolean') ?? settings.translate ?? false;
       const file = { data: toBytes(audio), type: mediaType };
-      const format = readFormat(own) ?? usualFormat(modelId);
+      const format = readFormat(providerOptions) ?? usualFormat(modelId);
       const make = isTranslated ? translateSpeech : transcribers[format];
       const { text, segments, language, duration, speakers, response, body } = await make(
         { client, signal, request, params: { model: modelId, file } },
@@ -133,8 +137,8 @@ const formats = ['json', 'verbose_json', 'diarized_json'] as const;
  *
  * @throws `InvalidInputError` if it is not JSON
  */
-function readFormat(own: JSONObject): (typeof formats)[number] | undefined {
-  const [first, second] = formatNames.map((name) => readEnum(own, name, formats));
+function readFormat(providerOptions: JSONObject): (typeof formats)[number] | undefined {
+  const [first, second] = formatNames.map((name) => readEnum(providerOptions, name, formats));
   return first ?? second;
 }
 
@@ -144,8 +148,8 @@ function addSpeakers(
   speakers: readonly string[] | undefined,
 ): Pick<TranscriptionModelV4Result, 'providerMetadata'> {
   if (speakers === undefined) return providerMetadata === undefined ? {} : { providerMetadata };
-  const own = { ...providerMetadata?.[providerName], speakers: [...speakers] };
-  return { providerMetadata: { [providerName]: own } };
+  const metadata = { ...providerMetadata?.[providerName], speakers: [...speakers] };
+  return { providerMetadata: { [providerName]: metadata } };
 }
 
 /** A request to transcribe or translate a file. */

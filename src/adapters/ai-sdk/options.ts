@@ -17,7 +17,7 @@ export interface Call {
   /** Options for the client. Unknown names are added to the body. */
   readonly request: RequestOptions;
   /** Options that the model handles itself. */
-  readonly own: JSONObject;
+  readonly providerOptions: JSONObject;
   /** Warnings about options that do nothing here. */
   readonly warnings: SharedV4Warning[];
 }
@@ -98,14 +98,14 @@ export function readCall(options: CallOptions, ownNames: readonly string[] = [])
     ...(headers && { headers }),
     ...(signal && { signal }),
   };
-  const own: JSONObject = {};
+  const providerOptions: JSONObject = {};
   const warnings: SharedV4Warning[] = [];
   const values = sharedOptions(options.providerOptions);
-  if (values === undefined) return { request, own, warnings };
+  if (values === undefined) return { request, providerOptions, warnings };
   const rest: [name: string, value: unknown][] = [];
   for (const [name, value] of Object.entries(values)) {
     if (value === undefined) continue;
-    if (ownNames.includes(name)) own[name] = value;
+    if (ownNames.includes(name)) providerOptions[name] = value;
     else if (isRequestOption(name))
       Object.assign(request, { [name]: readRequestOption(values, name) });
     else {
@@ -115,7 +115,7 @@ export function readCall(options: CallOptions, ownNames: readonly string[] = [])
     }
   }
   if (rest.length > 0) request.extraBody = toWireNames(Object.fromEntries(rest));
-  return { request, own, warnings };
+  return { request, providerOptions, warnings };
 }
 
 /** Creates a warning about an option without effect. */
@@ -169,8 +169,8 @@ export function withHeaders<T extends object>(
 export function numbered<Options extends RequestOptions>(request: Options, index: number): Options {
   if (index === 0) return request;
   const { callId, idempotencyKey } = request;
-  const own = (id: string | undefined): string | undefined => id && `${id}-${index + 1}`;
-  return { ...request, callId: own(callId), idempotencyKey: own(idempotencyKey) };
+  const toImageId = (id: string | undefined): string | undefined => id && `${id}-${index + 1}`;
+  return { ...request, callId: toImageId(callId), idempotencyKey: toImageId(idempotencyKey) };
 }
 
 /**

@@ -95,8 +95,8 @@ function createProvider(
       options,
       settings: videos,
     });
-  const chatModel = (modelId: string, own: ChatModelSettings = {}): LanguageModelV4 => {
-    const settings = { ...chat, ...checkChatSettings(own) };
+  const chatModel = (modelId: string, modelSettings: ChatModelSettings = {}): LanguageModelV4 => {
+    const settings = { ...chat, ...checkChatSettings(modelSettings) };
     const model = languageModel(connect, modelId, settings);
     return storable(model, { kind: 'language', modelId, options, settings });
   };

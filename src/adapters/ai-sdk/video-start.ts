@@ -40,7 +40,7 @@ export async function startVideos(
   settings: VideoSettings,
   options: StartOptions,
 ): Promise<StartResult> {
-  const { own, request, warnings, hasOwnKey } = readStartOptions(options);
+  const { providerOptions, request, warnings, hasOwnKey } = readStartOptions(options);
   const isOpenRouter = client.transport().gateway?.profile.name === 'openrouter';
   warnings.push(...createWarnings(options, isOpenRouter));
   if (settings.ledger !== undefined && !hasOwnKey) {
@@ -53,7 +53,7 @@ export async function startVideos(
     extraBody: isOpenRouter
       ? { ...openRouterFields(options), ...request.extraBody }
       : request.extraBody,
-    ...readSubmitOptions(own),
+    ...readSubmitOptions(providerOptions),
     ledger: settings.ledger,
   };
   const refs: VideoTaskRef[] = [];
@@ -92,21 +92,26 @@ function readStartOptions(options: StartOptions) {
   const entries = Object.entries(options.headers ?? {});
   const key = entries.find(isKey)?.[1];
   const headers = Object.fromEntries(entries.filter((entry) => !isKey(entry)));
-  const { request, own, warnings } = readCall({ ...options, headers }, ['bodyFormat', 'onUnknown']);
+  const { request, providerOptions, warnings } = readCall({ ...options, headers }, [
+    'bodyFormat',
+    'onUnknown',
+  ]);
   const { callId = key } = request;
   const hasOwnKey =
     request.callId !== undefined || (key !== undefined && !key.startsWith('aisdk_vid_'));
-  return { own, request: { ...request, callId }, warnings, hasOwnKey };
+  return { providerOptions, request: { ...request, callId }, warnings, hasOwnKey };
 }
 
 function isKey([name]: readonly [string, unknown]): boolean {
   return name.toLowerCase() === 'idempotency-key';
 }
 
-function readSubmitOptions(own: JSONObject): Pick<VideoSubmitOptions, 'bodyFormat' | 'onUnknown'> {
+function readSubmitOptions(
+  providerOptions: JSONObject,
+): Pick<VideoSubmitOptions, 'bodyFormat' | 'onUnknown'> {
   return {
-    bodyFormat: readEnum(own, 'bodyFormat', ['form', 'json']),
-    onUnknown: readEnum(own, 'onUnknown', ['fail', 'resubmit', 'settle']),
+    bodyFormat: readEnum(providerOptions, 'bodyFormat', ['form', 'json']),
+    onUnknown: readEnum(providerOptions, 'onUnknown', ['fail', 'resubmit', 'settle']),
   };
 }
 

@@ -40,7 +40,14 @@ export interface VideoProcessorOptions<Job extends VideoJob = VideoJob>
 }
 
 /** The options that the client does not have, or that differ from its own. */
-const own = ['callId', 'unknownGrace', 'lockDuration', 'onUpdate', 'saveTo', 'deliver'] as const;
+const jobOptions = [
+  'callId',
+  'unknownGrace',
+  'lockDuration',
+  'onUpdate',
+  'saveTo',
+  'deliver',
+] as const;
 
 const onlyOfWaits = ['interval', 'timeout', 'pollTimeout', 'maxConsecutiveErrors'] as const;
 
@@ -76,7 +83,7 @@ function without<Options extends object, Name extends keyof Options>(
 
 /** Returns the options for the client, which rejects those that it does not know. */
 export function toClientOptions<Job extends VideoJob>(options: VideoProcessorOptions<Job>) {
-  return without(options, own);
+  return without(options, jobOptions);
 }
 
 /** Returns the options for the polls of a job. */

@@ -100,19 +100,19 @@ export class VideoJobRun<Job extends VideoJob> {
   async #submit(): Promise<never> {
     const { ledger } = this.#options;
     // Without the signal: the outcome of an aborted submission would be unknown.
-    const own = { callId: this.#callId };
+    const ids = { callId: this.#callId };
     const { params, remixOf } = this.#job.data;
     const { videos } = this.#client;
     const found = await (
       remixOf === undefined
         ? videos.create(
             { model: '', prompt: '', ...params },
-            { ...toSubmitOptions(this.#options), ...own },
+            { ...toSubmitOptions(this.#options), ...ids },
           )
         : videos.remix(
             remixOf,
             { prompt: '', ...params },
-            { ...toRemixOptions(this.#options), ...own },
+            { ...toRemixOptions(this.#options), ...ids },
           )
     ).then(
       ({ ref, _ledger_error: failure }) => ({ ref, isRecorded: failure === undefined }),

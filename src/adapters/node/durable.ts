@@ -162,8 +162,8 @@ async function linkNew(from: string, to: string): Promise<boolean | undefined> {
     return true;
   } catch (error) {
     // Network file systems may repeat a request that had succeeded, and report the failure of the second.
-    const own = await lstat(from, { bigint: true }).catch(() => undefined);
-    if (own !== undefined && own.nlink > 1n && (await isAt(to, own))) return true;
+    const source = await lstat(from, { bigint: true }).catch(() => undefined);
+    if (source !== undefined && source.nlink > 1n && (await isAt(to, source))) return true;
     const code = systemErrorCode(error);
     if (code === 'EEXIST') return false;
     if (unsupported.has(code)) return undefined;
@@ -210,8 +210,8 @@ async function writeNew(path: string, text: string): Promise<boolean> {
     await file.sync();
   } catch (error) {
     // Another process may have moved the empty file away, and created its own.
-    const own = await file.stat({ bigint: true }).catch(() => undefined);
-    if (own !== undefined && (await isAt(path, own))) {
+    const opened = await file.stat({ bigint: true }).catch(() => undefined);
+    if (opened !== undefined && (await isAt(path, opened))) {
       await rm(path, { force: true }).catch(() => {});
     }
     throw error;
@@ -383,10 +383,10 @@ export function isRunning(pid: number): boolean | undefined {
  * @param seenAt - The last time that the process was known to run, in milliseconds since 1970.
  */
 export function isAlive({ host, pid, start }: Owner, seenAt: number): boolean | undefined {
-  const own = thisProcess();
-  if (host !== own.host) return undefined;
+  const current = thisProcess();
+  if (host !== current.host) return undefined;
   const isRecent = Date.now() - seenAt < trustedFor || undefined;
-  if (pid === own.pid && start === own.start) return start !== '' || isRecent;
+  if (pid === current.pid && start === current.start) return start !== '' || isRecent;
   const found = isRunning(pid);
   if (found !== true) return found;
   const foundStart = processStart(pid);

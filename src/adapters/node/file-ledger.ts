@@ -225,9 +225,9 @@ class LedgerInFolder implements FileLedger {
     }
     const tasks = findTasks(found);
     if (tasks.some(({ entry }) => isSameTask(entry.ref, ref))) return;
-    const own = found.find((claim) => claimIdFor(claim) === claimId);
+    const claimed = found.find((claim) => claimIdFor(claim) === claimId);
     // Only its owner writes to the file of a claim, so concurrent updates keep both tasks.
-    if (own !== undefined && tasks.length === 0) await write(own, { ref, end: undefined });
+    if (claimed !== undefined && tasks.length === 0) await write(claimed, { ref, end: undefined });
     else await this.#keep(found.at(-1)?.entry ?? unreadableEntry(callId), ref);
   }
 
@@ -343,8 +343,8 @@ class LedgerInFolder implements FileLedger {
    * may miss files, and thus the next number. Each of two concurrent claims writes before it looks, so at
    * least one of them sees the other and backs off.
    */
-  async #hasRival(callId: string, own: string, before: readonly Found[]): Promise<boolean> {
-    const known = new Set([own, ...before.map(claimIdFor)]);
+  async #hasRival(callId: string, claimId: string, before: readonly Found[]): Promise<boolean> {
+    const known = new Set([claimId, ...before.map(claimIdFor)]);
     const claims = (await this.#find(callId)).filter((claim) => !isReleased(claim));
     return claims.some((claim) => !known.has(claimIdFor(claim)));
   }

@@ -84,14 +84,14 @@ export class Part {
   static async take(target: string, key: string, resume: boolean): Promise<Part> {
     const prefix = `.${shortHash(basename(target), 8)}-${shortHash(key, 8)}`;
     const { host, pid } = thisProcess();
-    const own = nameIn(target, `${prefix}.${host}-${pid}`);
+    const partPath = nameIn(target, `${prefix}.${host}-${pid}`);
     let file: GrowingFile | undefined;
     for (const { path, isSame } of await findAbandoned(target, prefix)) {
-      if (resume && isSame && file === undefined) file = await takeOver(path, own);
+      if (resume && isSame && file === undefined) file = await takeOver(path, partPath);
       else await removePart(path);
     }
-    if (file === undefined) return new Part(await GrowingFile.create(own), prefix, undefined);
-    const text = await readFile(metadataPath(own), 'utf8').catch(() => '{}');
+    if (file === undefined) return new Part(await GrowingFile.create(partPath), prefix, undefined);
+    const text = await readFile(metadataPath(partPath), 'utf8').catch(() => '{}');
     return new Part(file, prefix, readResumable(text));
   }
 
@@ -183,12 +183,12 @@ function readResumable(text: string): Resumable | undefined {
 }
 
 /** Takes over a partial file; returns `undefined` if another process was faster. */
-async function takeOver(path: string, own: string): Promise<GrowingFile | undefined> {
+async function takeOver(path: string, partPath: string): Promise<GrowingFile | undefined> {
   try {
-    await rename(path, own);
-    await rename(metadataPath(path), metadataPath(own)).catch(() => {});
-    const file = await GrowingFile.reopen(own);
-    if (file === undefined) await removePart(own);
+    await rename(path, partPath);
+    await rename(metadataPath(path), metadataPath(partPath)).catch(() => {});
+    const file = await GrowingFile.reopen(partPath);
+    if (file === undefined) await removePart(partPath);
     return file;
   } catch {
     return undefined;

@@ -234,8 +234,8 @@ function groupRatio(
     return ratio >= 0 ? ratio : `the price list has no usable ratio for the group "${name}"`;
   };
   if (group !== undefined) return ratioFor(group);
-  const own = groups.filter((name) => Object.hasOwn(groupRatios, name));
-  const names = own.length > 0 ? own : Object.keys(groupRatios);
+  const known = groups.filter((name) => Object.hasOwn(groupRatios, name));
+  const names = known.length > 0 ? known : Object.keys(groupRatios);
   const ratios = new Set(names.map(ratioFor));
   if (ratios.size > 1) {
     return `the price depends on the group of the key; pass group, one of "${names.join('", "')}"`;

@@ -78,10 +78,10 @@ export function hasUnnamedRequest(
 /** Returns the request ids in an error. */
 function readError(error: GatewayError, { records }: Calls, isLogged: IsLogged): Question {
   const { evidence, callId } = error;
-  const own = APIError.isInstance(error) ? error.requestID : undefined;
+  const errorId = APIError.isInstance(error) ? error.requestID : undefined;
   // An attempt that did not reach the gateway was not charged.
   const sent = evidence.attempts.filter(({ phase }) => phase !== 'connect' && phase !== 'local');
-  const ids = [own, ...sent.map(({ requestId }) => requestId)].filter(isText);
+  const ids = [errorId, ...sent.map(({ requestId }) => requestId)].filter(isText);
   // Errors about a task contain its handle.
   const ofTask = ofRef(Reflect.get(error, 'ref'));
   const calls = records.filter(({ end }) => callId !== undefined && end?.callId === callId);
@@ -144,18 +144,18 @@ export function readQuestion(
   // Ids contain no evidence, but this client may have made the request.
   const shared = { answeredIds: readAnsweredIds(calls.records), isWhole: true, endedAt: 0 };
   if (isText(given)) {
-    const own = calls.records.filter((call) => readRequestIds(call).includes(given));
-    const makesTask = own.some(isSubmission);
+    const matches = calls.records.filter((call) => readRequestIds(call).includes(given));
+    const makesTask = matches.some(isSubmission);
     return { requestIds: [given], taskIds: [given], ...shared, makesTask };
   }
   check(isObject(given) && !(given instanceof Error), 'question', kinds);
   const isHandle = isObject(given['ref']) || isTask(given);
   const requestId = readResponseId(given, idHeaders);
   if (!isHandle && isText(requestId)) {
-    const own = calls.records.findLast(({ answer }) => answer?.requestId === requestId);
-    return own === undefined
+    const record = calls.records.findLast(({ answer }) => answer?.requestId === requestId);
+    return record === undefined
       ? readQuestion(requestId, baseURL, calls, isLogged)
-      : { ...readRecord(own, isLogged), answeredIds: shared.answeredIds };
+      : { ...readRecord(record, isLogged), answeredIds: shared.answeredIds };
   }
   check(isHandle, 'question', isText(given['id']) ? unnamed : kinds);
   const ref = isObject(given['ref']) ? given['ref'] : given;

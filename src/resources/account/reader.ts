@@ -99,20 +99,22 @@ export class AccountReader {
     signal: AbortSignal | null | undefined,
   ): Promise<Settlement> {
     const { records } = findCalls(this.#caller);
-    const own = records.filter(({ end }) => end?.callId === callId);
+    const callRecords = records.filter(({ end }) => end?.callId === callId);
     // Also uses requests of this process, because custom ledgers may not store request ids.
-    const [only, ...others] = own.length === 1 ? new Set(own.flatMap(readRequestIds)) : [];
+    const [only, ...others] =
+      callRecords.length === 1 ? new Set(callRecords.flatMap(readRequestIds)) : [];
     const named = requestId ?? (others.length === 0 ? only : undefined);
     const question: Question = {
       requestIds: named === undefined ? [] : [named],
       taskIds: [],
       answeredIds: [
-        ...readAnsweredIds(own),
+        ...readAnsweredIds(callRecords),
         ...(isErrorComplete === true && requestId !== undefined ? [requestId] : []),
       ],
-      isWhole: named !== undefined && !own.some((call) => hasUnnamedRequest(call, this.#isLogged)),
+      isWhole:
+        named !== undefined && !callRecords.some((call) => hasUnnamedRequest(call, this.#isLogged)),
       makesTask: true,
-      endedAt: findLastEnd(own),
+      endedAt: findLastEnd(callRecords),
     };
     return this.#settle(question, { signal });
   }
@@ -153,8 +155,8 @@ function read<T>(
   freshest: number,
   notBefore = 0,
 ): Promise<Reading<T>> {
-  const own = readOptions(options, freshest);
-  return shared.get(Math.max(notBefore, own.notBefore), own.signal);
+  const choices = readOptions(options, freshest);
+  return shared.get(Math.max(notBefore, choices.notBefore), choices.signal);
 }
 
 function checkQuery(query: ChargesQuery | null): ChargesQuery {

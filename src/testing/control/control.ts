@@ -115,10 +115,10 @@ async function handleControl(emulator: Controlled, request: Request): Promise<Re
  * except those from this machine and from the emulator's own origin.
  */
 export async function answerControl(emulator: Controlled, request: Request): Promise<Response> {
-  const own = new URL(request.url).origin;
-  const origin = request.headers.get('origin') ?? own;
+  const serverOrigin = new URL(request.url).origin;
+  const origin = request.headers.get('origin') ?? serverOrigin;
   const isLocal = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(origin);
-  if (!isLocal && origin !== own) {
+  if (!isLocal && origin !== serverOrigin) {
     return Response.json({ error: 'Pages of other sites cannot steer it' }, { status: 403 });
   }
   if (request.method === 'OPTIONS') return preflightResponse();

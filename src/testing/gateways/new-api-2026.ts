@@ -63,9 +63,9 @@ function endpointTypes({ id, type, vendor }: EmulatorModel): string[] {
     return [type === 'image' ? 'image-generation' : 'openai-video'];
   }
   if (/embed/.test(id)) return ['embeddings'];
-  const own = vendor ?? findVendor([], id);
-  if (own === 'google') return ['gemini', 'openai'];
-  return own === 'anthropic' ? ['anthropic', 'openai'] : ['openai'];
+  const knownVendor = vendor ?? findVendor([], id);
+  if (knownVendor === 'google') return ['gemini', 'openai'];
+  return knownVendor === 'anthropic' ? ['anthropic', 'openai'] : ['openai'];
 }
 
 /** Lists the models with the kinds of their routes, unless those are set. */

@@ -87,8 +87,9 @@ async function imageItem(
 ): Promise<unknown> {
   const { quirks, files } = call.world;
   const { family } = order;
-  const own = family === 'other' ? 'url' : 'b64_json';
-  const usual = order.format ?? (quirks.imageFormat === 'vendor' ? own : quirks.imageFormat);
+  const vendorFormat = family === 'other' ? 'url' : 'b64_json';
+  const usual =
+    order.format ?? (quirks.imageFormat === 'vendor' ? vendorFormat : quirks.imageFormat);
   const kind = holdsBytes(quirks.imagePlace) ? 'b64_json' : usual;
   const item: { url?: string; b64_json?: string } = {};
   if (kind === 'b64_json') {

@@ -8,22 +8,23 @@ const shared: Readonly<Record<string, string>> = {
 };
 
 /** Responds to a preflight request. */
-export function preflightResponse(own: Readonly<Record<string, string>> = {}): Response {
+export function preflightResponse(gatewayHeaders: Readonly<Record<string, string>> = {}): Response {
   const headers = { 'access-control-max-age': '0' };
-  return withCommonHeaders(new Response(null, { status: 204, headers }), own);
+  return withCommonHeaders(new Response(null, { status: 204, headers }), gatewayHeaders);
 }
 
 /**
  * Adds the headers of all gateway responses.
  *
- * @param own - The headers of the kind of gateway. Headers that the response already has take precedence.
+ * @param gatewayHeaders - The headers of the kind of gateway. Headers that the response already has take precedence.
  */
 export function withCommonHeaders(
   response: Response,
-  own: Readonly<Record<string, string>> = {},
+  gatewayHeaders: Readonly<Record<string, string>> = {},
 ): Response {
-  const headers = new Headers({ ...own, ...Object.fromEntries(response.headers) });
-  for (const [name, value] of Object.entries(shared)) headers.set(name, own[name] ?? value);
+  const headers = new Headers({ ...gatewayHeaders, ...Object.fromEntries(response.headers) });
+  for (const [name, value] of Object.entries(shared))
+    headers.set(name, gatewayHeaders[name] ?? value);
   return new Response(response.body, {
     status: response.status,
     statusText: response.statusText,

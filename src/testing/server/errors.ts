@@ -111,8 +111,8 @@ export function errorBody(
     case 'fastapi':
       return { detail: [{ type, loc: ['body', ...(param ?? '').split('.')], msg: message }] };
     case 'openrouter': {
-      const own = typeof code === 'number' ? code : status;
-      return { error: present({ code: own, message, metadata }) };
+      const errorCode = typeof code === 'number' ? code : status;
+      return { error: present({ code: errorCode, message, metadata }) };
     }
   }
 }

@@ -26,7 +26,7 @@ export const nodeMutants: MutantsByFile = {
       is: 'created !== undefined && !(await this.#hasRival(callId, claimId, found))',
       becomes: 'created !== undefined',
     },
-    { is: 'own !== undefined && tasks.length === 0', becomes: 'own !== undefined' },
+    { is: 'claimed !== undefined && tasks.length === 0', becomes: 'claimed !== undefined' },
     { is: 'found.every(isReleased)', becomes: 'found.some(isReleased)' },
     {
       is: '(claimId ?? claimIdFor(current)) !== claimIdFor(current)',

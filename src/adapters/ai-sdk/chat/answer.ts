@@ -61,8 +61,8 @@ export function mergeExtracted<Result extends { providerMetadata: SharedV4Provid
   extracted: SharedV4ProviderMetadata | undefined,
 ): Result {
   if (extracted === undefined) return result;
-  const own = { ...result.providerMetadata[providerName], ...extracted[providerName] };
-  return { ...result, providerMetadata: { ...extracted, [providerName]: own } };
+  const metadata = { ...result.providerMetadata[providerName], ...extracted[providerName] };
+  return { ...result, providerMetadata: { ...extracted, [providerName]: metadata } };
 }
 
 function convertCounts(raw: unknown, counts: Omit<AnswerUsage, 'cost'>): LanguageModelV4Usage {

@@ -35,9 +35,12 @@ export function chatCall(
   options: LanguageModelV4CallOptions,
   settings: ChatModelSettings,
 ): ChatCall {
-  const { request, own, warnings } = readCall(options, ['strictJsonSchema', 'reasoningEffort']);
+  const { request, providerOptions, warnings } = readCall(options, [
+    'strictJsonSchema',
+    'reasoningEffort',
+  ]);
   const { responseFormat } = options;
-  const isStrict = readOption(own, 'strictJsonSchema', 'boolean') ?? true;
+  const isStrict = readOption(providerOptions, 'strictJsonSchema', 'boolean') ?? true;
   const hasSchemas = settings.supportsStructuredOutputs ?? true;
   if (!hasSchemas && responseFormat?.type === 'json' && responseFormat.schema !== undefined) {
     const details = 'The schema was not sent, because of supportsStructuredOutputs: false.';
@@ -55,7 +58,7 @@ export function chatCall(
       presence_penalty: options.presencePenalty,
       stop: options.stopSequences,
       seed: options.seed,
-      reasoning_effort: readEffort(own, options.reasoning),
+      reasoning_effort: readEffort(providerOptions, options.reasoning),
       response_format: convertFormat(responseFormat, isStrict, hasSchemas),
     }),
     ...(options.tools && convertTools(options.tools, options.toolChoice, warnings)),
@@ -65,11 +68,11 @@ export function chatCall(
 
 /** Returns the effort of the provider options, or that of the call. `null` is sent as `null`. */
 function readEffort(
-  own: JSONObject,
+  providerOptions: JSONObject,
   reasoning: LanguageModelV4CallOptions['reasoning'],
 ): string | null | undefined {
-  if (own['reasoningEffort'] === null) return null;
-  const effort = readOption(own, 'reasoningEffort', 'string');
+  if (providerOptions['reasoningEffort'] === null) return null;
+  const effort = readOption(providerOptions, 'reasoningEffort', 'string');
   return effort ?? (reasoning === 'provider-default' ? undefined : reasoning);
 }
 

@@ -217,12 +217,12 @@ export class PartMaker {
     for (const { id, function: called } of left ?? []) {
       const { name, arguments: input } = called;
       if (name === '' || (!isFinished && !isWholeObject(input))) continue;
-      const own = id || `call-${this.#calls.size + count}`;
+      const callId = id || `call-${this.#calls.size + count}`;
       count += 1;
-      yield { type: 'tool-input-start', id: own, toolName: name };
-      yield { type: 'tool-input-delta', id: own, delta: input };
-      yield { type: 'tool-input-end', id: own };
-      yield this.#toolCall(own, name, input, undefined);
+      yield { type: 'tool-input-start', id: callId, toolName: name };
+      yield { type: 'tool-input-delta', id: callId, delta: input };
+      yield { type: 'tool-input-end', id: callId };
+      yield this.#toolCall(callId, name, input, undefined);
     }
     const isEmpty = finish.unified === 'tool-calls' && count === 0;
     yield this.#finish(isEmpty ? { ...finish, unified: 'stop' } : finish, usage);

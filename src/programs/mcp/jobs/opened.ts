@@ -15,8 +15,8 @@ export const openFile = (path: string): Promise<FileHandle> => open(path, flags)
  * @returns `undefined` if the path leads to another file now
  */
 export async function findOpened(file: FileHandle, path: string): Promise<string | undefined> {
-  const own = await readlink(`/proc/self/fd/${file.fd}`).catch(() => undefined);
-  if (own !== undefined) return own;
+  const target = await readlink(`/proc/self/fd/${file.fd}`).catch(() => undefined);
+  if (target !== undefined) return target;
   const [real, opened] = await Promise.all([realpath(path), file.stat({ bigint: true })]);
   const named = await stat(real, { bigint: true });
   return named.dev === opened.dev && named.ino === opened.ino ? real : undefined;

@@ -91,7 +91,7 @@ export class Spending {
   readonly #store: JobStore;
   readonly #budgets: Budgets;
   /** The calls that this process has started, or is about to. */
-  readonly #own = new Set<string>();
+  readonly #callIds = new Set<string>();
 
   constructor(store: JobStore, budgets: Budgets) {
     this.#store = store;
@@ -105,9 +105,9 @@ export class Spending {
    * @throws `ToolError` if it does not fit, or its cost is unknown
    */
   async check(job: JobRecord): Promise<void> {
-    this.#own.add(job.callId);
-    const { process: own, day } = this.#budgets;
-    if (own === undefined && day === undefined) return;
+    this.#callIds.add(job.callId);
+    const { process: processBudget, day } = this.#budgets;
+    if (processBudget === undefined && day === undefined) return;
     if (job.estimate === undefined) {
       throw new ToolError(
         `The cost of ${job.model} is unknown, so it cannot be kept within the budget. Restart the server with --price ${job.model}=<USD>.`,
@@ -128,16 +128,16 @@ export class Spending {
 
   /** Counts a call that another process has started, and that this one continues, in the budget of this process. */
   adopt(callId: string): void {
-    this.#own.add(callId);
+    this.#callIds.add(callId);
   }
 
   /** Returns why a job doesn't fit into the budgets next to other jobs; `undefined` if it does. */
   #findProblem(estimate: number, others: readonly JobRecord[]): string | undefined {
-    const { process: own, day } = this.#budgets;
-    const spentOwn = sum(others.filter(({ callId }) => this.#own.has(callId)));
+    const { process: processBudget, day } = this.#budgets;
+    const spentHere = sum(others.filter(({ callId }) => this.#callIds.has(callId)));
     const spentToday = sum(others.filter(({ createdAt }) => createdAt >= startOfDay()));
     for (const [limit, spent, name] of [
-      [own, spentOwn, 'of this server'],
+      [processBudget, spentHere, 'of this server'],
       [day, spentToday, 'of today'],
     ] as const) {
       if (limit === undefined || spent + estimate <= limit * (1 + 1e-9)) continue;

@@ -158,8 +158,14 @@ export class BudgetState {
       if (warnedOf.has(model)) continue;
       const record = { ...facts.record, model };
       const learned = { answered: new Set<string>() };
-      const own = { ...facts, model, record, learned, params: { ...params, ...changed, model } };
-      const expected = expectCost(own);
+      const changedFacts = {
+        ...facts,
+        model,
+        record,
+        learned,
+        params: { ...params, ...changed, model },
+      };
+      const expected = expectCost(changedFacts);
       if ('base' in expected) continue;
       warnedOf.add(model);
       const message = `The fallback ${model} has no known price, so the budget rejects it: ${expected.reason}. Set budget.perCall["${model}"], or onMissingPrice: "allow".`;
