@@ -1,13 +1,7 @@
 import type { JsonObject } from '../../types.ts';
-import {
-  areArgumentsComplete,
-  CallIds,
-  findHalves,
-  isCut,
-  repairArguments,
-} from './call-repair.ts';
+import { repairArguments } from './call-repair.ts';
 import { isNaturalEnd } from '../../answers/finish-reasons.ts';
-import { isHollowCall, isMissing, isNamelessCall, noArguments } from '../../structured/calls.ts';
+import { isMissing, isNamelessCall, noArguments } from '../../structured/calls.ts';
 import {
   fill,
   hasValue,
@@ -19,6 +13,9 @@ import {
   toNumber,
   toFields,
 } from '../../answers/objects.ts';
+import { normalizeValue, type ResponseSchema } from '../../answers/reader.ts';
+import { ToolCallAssembler } from './tool-calls.ts';
+import type { ChatCompletionChunkToolCall } from './types.ts';
 
 /** Fills in fields that providers omit from a completion and renames variants, in place. */
 export function normalizeCompletion(value: JsonObject): void {
@@ -192,18 +189,6 @@ function wrapCall(call: JsonObject): void {
   };
 }
 
-function normalizeToolCall(call: JsonObject, isFinished: boolean): void {
-  call['id'] ??= '';
-  if (call['type'] !== 'function' && call['type'] !== 'custom') {
-    call['type'] = isObject(call['custom']) ? 'custom' : 'function';
-  }
-  const { function: called } = call;
-  normalizeCompleteFunction(called, isFinished);
-  if (isObject(called)) called['name'] ??= '';
-  const text = isObject(called) ? called['arguments'] : undefined;
-  if (isFinished ? isCut(text) : !areArgumentsComplete(text)) call['incomplete'] = true;
-}
-
 const hasToolCalls = ({ tool_calls: calls }: JsonObject): boolean =>
   calls !== undefined && calls !== null;
 
@@ -219,46 +204,35 @@ function normalizeMessage(value: JsonObject, isFinished: boolean): void {
   normalizeToolCalls(value, isFinished);
 }
 
+/** A tool call, or a piece of one, before it is assembled. */
+const callPiece: ResponseSchema<ChatCompletionChunkToolCall> = {
+  fields: {},
+  normalize: normalizePiece,
+};
+
 /**
- * Repairs the tool calls of a complete message.
+ * Repairs the tool calls of a complete message, which are assembled like those of a chunk with all of them.
  *
  * @param isFinished - `true` if the model ended the response itself.
  */
 function normalizeToolCalls(value: JsonObject, isFinished: boolean): void {
   if (!hasToolCalls(value)) return;
-  const calls = listObjects(value['tool_calls']);
-  calls.forEach(wrapCall);
-  const repaired = calls
-    .flatMap(splitCall)
-    .filter((call) => !isHollowCall(...readCall(call['function'] ?? call['custom'])));
-  joinHalves(repaired);
-  renameRepeated(repaired);
+  const sent = listObjects(value['tool_calls']);
+  const assembler = new ToolCallAssembler();
+  const pieces = sent.map((call) => normalizeValue(call, callPiece)).flatMap(splitPiece);
+  assembler.add(pieces.map((piece, index) => ({ ...piece, index })));
+  assembler.end(isFinished);
   // An empty list of the provider is kept.
-  if (repaired.length === 0 && calls.length > 0) delete value['tool_calls'];
-  else value['tool_calls'] = repaired;
-  for (const call of repaired) normalizeToolCall(call, isFinished);
+  if (assembler.calls.length === 0 && sent.length > 0) delete value['tool_calls'];
+  else value['tool_calls'] = assembler.calls;
 }
 
-/** Returns the calls in an entry of the list. */
-function splitCall(call: JsonObject): JsonObject[] {
-  const { function: called } = call;
-  if (!isObject(called) || typeof called['arguments'] !== 'string') return [call];
-  const texts = repairArguments(called['arguments']);
-  return texts.map((text) => ({ ...call, function: { ...called, arguments: text } }));
-}
-
-/**
- * Joins two entries that are one call: the only one without arguments, and the only one that has nothing else.
- */
-function joinHalves(calls: JsonObject[]): void {
-  const [named, other] = findHalves(calls, ({ id, function: called }) => {
-    const { name, arguments: text } = toFields(called);
-    return { id, name, text };
-  });
-  const [called, rest] = [named?.['function'], other?.['function']];
-  if (other === undefined || !isObject(called) || !isObject(rest)) return;
-  called['arguments'] = rest['arguments'];
-  calls.splice(calls.indexOf(other), 1);
+/** Returns the calls in an entry of a list, whose order is kept. */
+function splitPiece(piece: ChatCompletionChunkToolCall): ChatCompletionChunkToolCall[] {
+  const { function: called } = piece;
+  if (!called?.arguments) return [piece];
+  const texts = repairArguments(called.arguments);
+  return texts.map((text) => ({ ...piece, function: { ...called, arguments: text } }));
 }
 
 function readCall(call: unknown): readonly [name: unknown, args: unknown] {
@@ -270,12 +244,6 @@ function readCall(call: unknown): readonly [name: unknown, args: unknown] {
 export function hasNamelessCall({ tool_calls: calls, function_call: call }: JsonObject): boolean {
   const called = listObjects(calls).map((item) => item['function'] ?? item['custom']);
   return [...called, call].some((item) => isNamelessCall(...readCall(item)));
-}
-
-/** Renames calls with the id of an earlier one, because providers reject them in the next request. */
-function renameRepeated(calls: readonly JsonObject[]): void {
-  const ids = new CallIds();
-  for (const call of calls) if (typeof call['id'] === 'string') call['id'] = ids.take(call['id']);
 }
 
 /** Returns whether the message of a choice is complete. Some gateways omit the finish reason of complete ones. */
