@@ -1,5 +1,5 @@
-import { repairArguments } from './call-repair.ts';
 import {
+  completeFunction,
   continuesMessage,
   hasNamelessCall,
   hasPieces,
@@ -28,7 +28,7 @@ import type {
 } from './types.ts';
 import { addCallPiece, type OpenCall, findPosition, ToolCallAssembler } from './tool-calls.ts';
 import { isErrorReason, isFinishReason, isNaturalEnd } from '../../answers/finish-reasons.ts';
-import { namelessCall, noArguments } from '../../structured/calls.ts';
+import { namelessCall } from '../../structured/calls.ts';
 import type { StreamProgress, StreamProtocol } from '../../streams/protocol.ts';
 import { normalizeValue, type ResponseSchema } from '../../answers/reader.ts';
 
@@ -127,7 +127,7 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
   #areCallsComplete(): boolean {
     if (this.#parts.size > 0) return false;
     return [...this.#choices.values()].every(({ choice, toolCalls }) =>
-      !choice.finish_reason ? toolCalls.areWhole : isFinishReason(choice.finish_reason),
+      !choice.finish_reason ? toolCalls.areComplete() : isFinishReason(choice.finish_reason),
     );
   }
 
@@ -212,11 +212,7 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     const isFinished = isNaturalEnd(reason);
     toolCalls.end(isFinished);
     if (message.tool_calls && toolCalls.calls.length === 0) delete message.tool_calls;
-    const { function_call: call } = message;
-    if (!call) return;
-    const [text = '', ...others] = repairArguments(call.arguments);
-    if (others.length === 0) call.arguments = text;
-    if (isFinished) call.arguments ||= noArguments;
+    completeFunction(message.function_call, isFinished);
   }
 
   #begin(completion: ChatCompletion, index: number): OpenChoice {

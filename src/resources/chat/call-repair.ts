@@ -1,6 +1,5 @@
-import { hasValue, isObject, parseJSON } from '../../answers/objects.ts';
+import { isObject, parseJSON } from '../../answers/objects.ts';
 import { parsePartialJSON } from '../../structured/json.ts';
-import { isMissing } from '../../structured/calls.ts';
 
 /** Returns whether arguments are a complete JSON object. */
 export function areArgumentsComplete(text: unknown): text is string {
@@ -11,38 +10,6 @@ export function areArgumentsComplete(text: unknown): text is string {
 export function isCut(text: unknown): boolean {
   if (typeof text !== 'string' || parseJSON(text) !== undefined) return false;
   return parsePartialJSON(text) !== undefined;
-}
-
-/** The fields of a call that tell whether it is a half of one. */
-interface Half {
-  readonly id: unknown;
-  readonly name: unknown;
-  readonly text: unknown;
-}
-
-const hasNone = (text: unknown): boolean =>
-  !hasValue(text) || (typeof text === 'string' && isMissing(text));
-
-/**
- * Returns the halves of a call that a provider sent as two: the only named one without arguments, and the only one
- * with arguments but without name and id. Empty if there is none, or more than one.
- */
-export function findHalves<Call>(
-  calls: readonly Call[],
-  read: (call: Call) => Half,
-): readonly Call[] {
-  const named = calls.filter((call) => {
-    const { name, text } = read(call);
-    return hasValue(name) && hasNone(text);
-  });
-  const nameless = calls.filter((call) => {
-    const { id, name, text } = read(call);
-    return !hasValue(id) && !hasValue(name) && !hasNone(text);
-  });
-  const [first] = named;
-  const [second] = nameless;
-  const isPair = named.length === 1 && nameless.length === 1;
-  return isPair && first !== undefined && second !== undefined ? [first, second] : [];
 }
 
 /** Returns whether two texts are the same JSON. */

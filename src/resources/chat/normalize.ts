@@ -147,19 +147,14 @@ function normalizeFunction(call: unknown): void {
   if (!isText) call['arguments'] = JSON.stringify(received);
 }
 
-/**
- * Normalizes a function call in a complete response. Many models write no text for a call without arguments.
- */
-function normalizeCompleteFunction(call: unknown, isFinished: boolean): void {
+/** Completes the call of the older format in a complete message. Many models write no text for a call without arguments. */
+export function completeFunction(call: unknown, isFinished: boolean): void {
   normalizeFunction(call);
   if (!isObject(call)) return;
   const { arguments: received } = call;
-  const [text = received, ...others] =
-    typeof received === 'string' ? repairArguments(received) : [];
-  if (others.length === 0) call['arguments'] = text;
-  if (typeof text === 'string' && !isMissing(text)) return;
-  if (isFinished) call['arguments'] = noArguments;
-  else if (typeof text !== 'string') call['arguments'] = '';
+  const [text = '', ...others] = typeof received === 'string' ? repairArguments(received) : [];
+  if (isFinished && isMissing(text)) call['arguments'] = noArguments;
+  else if (others.length === 0) call['arguments'] = text;
 }
 
 /** Removes a `function_call` without name and arguments, as Snowflake sends it. */
@@ -195,7 +190,7 @@ const hasToolCalls = ({ tool_calls: calls }: JsonObject): boolean =>
 function normalizeMessage(value: JsonObject, isFinished: boolean): void {
   normalizeContent(value);
   dropEmptyCall(value);
-  normalizeCompleteFunction(value['function_call'], isFinished);
+  completeFunction(value['function_call'], isFinished);
   fill(value, {
     role: 'assistant',
     content: null,

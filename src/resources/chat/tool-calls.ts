@@ -1,10 +1,9 @@
 import { parseJSON } from '../../answers/objects.ts';
 import { appendTexts, copyUnknownFields, type Texts } from '../../answers/pieces.ts';
-import type { ChatCompletionMessageToolCall } from './params.ts';
+import type { ChatCompletionFunctionCall, ChatCompletionMessageToolCall } from './params.ts';
 import {
   areArgumentsComplete,
   CallIds,
-  findHalves,
   isCut,
   isSameJSON,
   repairArguments,
@@ -53,19 +52,30 @@ export class OpenCall {
     this.call = call;
   }
 
+  /** The called function; `undefined` for a custom tool. */
+  get function(): ChatCompletionFunctionCall | undefined {
+    return this.call.type === 'function' ? this.call.function : undefined;
+  }
+
+  get name(): string {
+    return this.call.type === 'function' ? this.call.function.name : this.call.custom.name;
+  }
+
+  /** The arguments of a function, or the input of a custom tool. */
+  get text(): string {
+    return this.call.type === 'function' ? this.call.function.arguments : this.call.custom.input;
+  }
+
   /** The texts of the calls in the arguments; see `repairArguments()`. */
   get repaired(): readonly string[] {
-    const { call } = this;
-    if (call.type !== 'function') return [];
-    return repairArguments(call.function.arguments, this.#last || undefined);
+    return this.function ? repairArguments(this.text, this.#last || undefined) : [];
   }
 
   /** Returns whether arguments are those of the call that this one was split from. */
   repeats(text: string): boolean {
-    const [own, earlier] = [this.call, this.splitFrom?.call];
-    if (own.type !== 'function' || earlier?.type !== 'function') return false;
-    const isSameTool = own.function.name === earlier.function.name;
-    return isSameTool && isSameJSON(earlier.function.arguments, text);
+    const earlier = this.splitFrom;
+    if (!this.function || !earlier?.function) return false;
+    return this.name === earlier.name && isSameJSON(earlier.text, text);
   }
 
   notePiece(piece: string): void {
@@ -75,20 +85,34 @@ export class OpenCall {
     this.#last = piece.startsWith(last) ? piece : undefined;
   }
 
-  /** `true` if the arguments so far are a complete object. */
-  get isWholeObject(): boolean {
-    const { call } = this;
-    return call.type === 'function' && /^\s*\{/.test(call.function.arguments) && this.isWhole;
+  /**
+   * Returns whether the arguments so far are complete JSON. A list or an object is parsed only once, at its end;
+   * before that, each character is scanned once.
+   */
+  isComplete(): boolean {
+    if (!this.function) return false;
+    if (this.text.length < shortText) return parseJSON(this.text) !== undefined;
+    this.#scan();
+    return this.#isWhole === true;
   }
 
   /**
-   * `true` if the arguments so far are complete JSON. A list or an object is parsed only once, at its end;
-   * before that, each character is scanned once.
+   * Returns whether the arguments were incomplete at an earlier finish reason, and their outermost bracket or quote
+   * is still open. Such arguments are not parsed again, because a server may send a finish reason with each piece.
    */
-  get isWhole(): boolean {
-    if (this.call.type !== 'function') return false;
-    const { arguments: text } = this.call.function;
-    if (text.length < shortText) return parseJSON(text) !== undefined;
+  isStillOpen(): boolean {
+    const { call, text } = this;
+    if (!this.function || call.incomplete !== true) return false;
+    if (text.length < shortText || areArgumentsComplete(this.#last)) return false;
+    // A bracket before the whole object is removed by the repair.
+    if (/^\s*\{\s*\{/.test(text.slice(0, shortText))) return false;
+    this.#scan();
+    return this.#isWhole === undefined && (this.#depth > 0 || this.#isInString);
+  }
+
+  /** Scans the arguments that were added since the last scan, up to the end of the outermost bracket. */
+  #scan(): void {
+    const { text } = this;
     for (; this.#offset < text.length && this.#isWhole === undefined; this.#offset += 1) {
       const char = text[this.#offset];
       if (char === '"') this.#isInString = !this.#isInString;
@@ -98,21 +122,6 @@ export class OpenCall {
         this.#isWhole = parseJSON(text) !== undefined;
       }
     }
-    return this.#isWhole === true;
-  }
-
-  /**
-   * `true` if the arguments were incomplete at an earlier finish reason, and their outermost bracket or quote is
-   * still open. Such arguments are not parsed again, because a server may send a finish reason with each piece.
-   */
-  get isStillOpen(): boolean {
-    const { call } = this;
-    if (call.type !== 'function' || call.incomplete !== true) return false;
-    const { arguments: text } = call.function;
-    if (text.length < shortText || areArgumentsComplete(this.#last)) return false;
-    // A bracket before the whole object is removed by the repair.
-    if (/^\s*\{\s*\{/.test(text.slice(0, shortText))) return false;
-    return !this.isWhole && this.#isWhole === undefined && (this.#depth > 0 || this.#isInString);
   }
 }
 
@@ -133,9 +142,12 @@ export class ToolCallAssembler {
   readonly #byId = new Map<string, OpenCall>();
   readonly #ids = new CallIds();
   /** Calls that began since the last finish reason. */
-  begun: OpenCall[] = [];
-  /** Calls that ended at the last finish reason. */
-  ended: readonly OpenCall[] = [];
+  #begun: OpenCall[] = [];
+
+  /** The calls with the state of their assembly. */
+  get open(): readonly OpenCall[] {
+    return this.#open;
+  }
 
   get(index: number | undefined): OpenCall | undefined {
     if (index === undefined) return undefined;
@@ -153,14 +165,14 @@ export class ToolCallAssembler {
           ? this.#findByIndex(piece, index)
           : this.#findByPosition(piece, position, pieces.length);
       const isAnother = match !== undefined && this.#startsAnother(match, piece);
-      const open =
-        match === undefined || isAnother ? this.#begin(this.#freeIndex(index), piece) : match;
+      const isCustom = piece.type === 'custom' || (piece.custom !== undefined && !piece.function);
+      const open = match === undefined || isAnother ? this.#begin(index, isCustom) : match;
       if (isAnother) splitFrom(open, match, piece);
       else if (match === undefined) open.splitFrom = this.get(splitPieces.get(piece));
       if (typeof index === 'number') this.#byWireIndex.set(index, open);
       piece.index = open.index;
       // Pieces after the finish reason may complete the call.
-      if (open.call.incomplete === true && !this.begun.includes(open)) this.begun.push(open);
+      if (open.call.incomplete === true && !this.#begun.includes(open)) this.#begun.push(open);
       addPiece(open, piece);
       this.#nameCall(open, piece);
     });
@@ -181,26 +193,24 @@ export class ToolCallAssembler {
 
   /** Returns whether a piece that is labelled as one of `open` has the arguments of another call. */
   #startsAnother(open: OpenCall, piece: ChatCompletionChunkToolCall): boolean {
-    const { call } = open;
-    if (call.type !== 'function' || !piece.function) return false;
+    if (!open.function || !piece.function) return false;
     const { name, arguments: text } = piece.function;
-    const isNamed = Boolean(name && call.function.name) && name !== call.function.name;
+    const isNamed = Boolean(name && open.name) && name !== open.name;
     if (!isNamed && (!text || !/^\s*\{/.test(text))) return false;
-    if (!open.isWholeObject) return false;
+    if (!/^\s*\{/.test(open.text) || !open.isComplete()) return false;
     // Some providers send empty arguments before the real ones.
-    if (isNamed || !text || isBlank(call.function.arguments)) return isNamed;
-    if (!isSameJSON(call.function.arguments, text)) return true;
+    if (isNamed || !text || isBlank(open.text)) return isNamed;
+    if (!isSameJSON(open.text, text)) return true;
     // The same arguments are sent again.
     piece.function.arguments = '';
     return false;
   }
 
-  /** `true` if there are calls and the arguments of each are a complete JSON object. */
-  get areWhole(): boolean {
-    return (
-      this.#open.length > 0 &&
-      this.#open.every((open) => open.isWholeObject && contentOf(open).name !== '')
-    );
+  /** Returns whether there are calls, and each is one of a function with complete arguments. */
+  areComplete(): boolean {
+    const isComplete = ({ function: called }: OpenCall): boolean =>
+      called !== undefined && called.name !== '' && areArgumentsComplete(called.arguments);
+    return this.#open.length > 0 && this.#open.every(isComplete);
   }
 
   /**
@@ -211,58 +221,53 @@ export class ToolCallAssembler {
    */
   end(isFinished: boolean): void {
     this.#joinHalves();
-    const stillOpen = new Set(this.begun.filter(({ isStillOpen }) => isStillOpen));
-    for (const open of this.begun.slice()) if (!stillOpen.has(open)) this.#repair(open);
-    for (const open of this.begun) {
-      if (stillOpen.has(open)) continue;
-      const { call } = open;
-      const text = call.type === 'function' ? call.function.arguments : undefined;
+    this.#begun = this.#begun.filter((open) => !open.isStillOpen());
+    for (const open of this.#begun.slice()) this.#repair(open);
+    for (const { call, function: called } of this.#begun) {
+      const text = called?.arguments;
       // Some servers report that the model ended the response, although a limit cut it.
       if (isFinished ? isCut(text) : !areArgumentsComplete(text)) call.incomplete = true;
       else delete call.incomplete;
-      if (isFinished && call.type === 'function' && isMissing(call.function.arguments)) {
-        call.function.arguments = noArguments;
-      }
+      if (isFinished && called && isMissing(called.arguments)) called.arguments = noArguments;
     }
-    this.ended = this.begun;
-    this.begun = [];
+    this.#begun = [];
   }
 
   /** `true` if a call has arguments, but no name. */
   get hasNameless(): boolean {
-    return this.#open.some((open) => {
-      const { name, text } = contentOf(open);
-      return isNamelessCall(name, text);
-    });
+    return this.#open.some(({ name, text }) => isNamelessCall(name, text));
   }
 
-  /** Joins the halves of a call whose arguments were sent under an index of their own. */
+  /**
+   * Joins the halves of a call whose arguments were sent as another one: the only named call without arguments, and
+   * the only one with arguments but without name and id.
+   */
   #joinHalves(): void {
-    const [named, other] = findHalves(this.begun, contentOf);
-    if (named?.call.type !== 'function' || other?.call.type !== 'function') return;
-    named.call.function.arguments = other.call.function.arguments;
-    this.#remove(other);
+    const named = this.#begun.filter(({ name, text }) => name !== '' && isMissing(text));
+    const nameless = this.#begun.filter(
+      ({ call, name, text }) => call.id === '' && name === '' && !isMissing(text),
+    );
+    const [first, second] = [named[0], nameless[0]];
+    if (named.length > 1 || nameless.length > 1 || !first?.function || !second?.function) return;
+    first.function.arguments = second.text;
+    this.#remove(second);
   }
 
   /** Repairs the arguments of a call, and removes it if it is empty or a repetition. */
   #repair(open: OpenCall): void {
-    const { call } = open;
-    const { name, text } = contentOf(open);
+    const { call, function: called, name, text } = open;
     const [first = text, ...others] = open.repaired;
     if (isHollowCall(name, text) || open.repeats(first)) {
       this.#remove(open);
       return;
     }
-    if (call.type !== 'function') return;
-    call.function.arguments = first;
+    if (!called) return;
+    called.arguments = first;
     for (const other of others) {
-      const split = this.#begin(this.#freeIndex(undefined), {
-        index: open.index,
-        function: { name },
-      });
-      Object.assign(split.call, { ...call, id: this.#ids.take(open.wireId) });
-      if (split.call.type === 'function')
-        split.call.function = { ...call.function, arguments: other };
+      const split = this.#begin(undefined, false);
+      copyUnknownFields(call, split.call, callFields);
+      split.call.id = this.#ids.take(open.wireId);
+      if (split.function) addCallPiece(split.function, { ...called, arguments: other });
     }
   }
 
@@ -270,7 +275,7 @@ export class ToolCallAssembler {
     const position = this.#open.indexOf(open);
     this.#open.splice(position, 1);
     this.calls.splice(position, 1);
-    this.begun.splice(this.begun.indexOf(open), 1);
+    this.#begun.splice(this.#begun.indexOf(open), 1);
   }
 
   /** One index refers to several calls if their ids differ and each has a name. */
@@ -295,15 +300,11 @@ export class ToolCallAssembler {
     return candidate !== undefined && startsNewCall(candidate, piece) ? undefined : candidate;
   }
 
-  /** Returns the provider's index, or the next one if that is taken or is not a position. */
-  #freeIndex(preferred: unknown): number {
-    const next = (this.#open.at(-1)?.index ?? -1) + 1;
-    const isPosition = typeof preferred === 'number' && preferred >= 0;
-    return isPosition && this.get(preferred) === undefined ? preferred : next;
-  }
-
-  #begin(index: number, piece: ChatCompletionChunkToolCall): OpenCall {
-    const isCustom = piece.type === 'custom' || (piece.custom !== undefined && !piece.function);
+  /** Begins a call with the provider's index, or the next one if that is taken or is not a position. */
+  #begin(preferred: unknown, isCustom: boolean): OpenCall {
+    const isFree =
+      typeof preferred === 'number' && preferred >= 0 && this.get(preferred) === undefined;
+    const index = isFree ? preferred : (this.#open.at(-1)?.index ?? -1) + 1;
     const call: ChatCompletionMessageToolCall = isCustom
       ? { id: '', type: 'custom', custom: { name: '', input: '' } }
       : { id: '', type: 'function', function: { name: '', arguments: '' } };
@@ -311,7 +312,7 @@ export class ToolCallAssembler {
     const position = findPosition(index, this.#open);
     this.#open.splice(position, 0, open);
     this.calls.splice(position, 0, call);
-    this.begun.push(open);
+    this.#begun.push(open);
     return open;
   }
 }
@@ -332,10 +333,10 @@ export function findPosition(index: number, sorted: readonly { readonly index: n
 
 /** Completes a piece that begins a call which the provider labels as a part of an earlier one. */
 function splitFrom(open: OpenCall, earlier: OpenCall, piece: ChatCompletionChunkToolCall): void {
-  if (earlier.call.type !== 'function' || !piece.function) return;
+  if (!piece.function) return;
   open.splitFrom = earlier;
   splitPieces.set(piece, earlier.index);
-  piece.function.name ||= earlier.call.function.name;
+  piece.function.name ||= earlier.name;
   piece.id ||= earlier.wireId;
 }
 
@@ -347,19 +348,11 @@ function addPiece(open: OpenCall, piece: ChatCompletionChunkToolCall): void {
     addCallPiece(call.custom, piece.custom ?? {});
     return;
   }
+  const text = piece.function?.arguments ?? '';
   // Empty arguments that were filled in at the end are not a prefix of later ones.
-  const isEmpty = call.function.arguments === noArguments;
-  if (isEmpty && piece.function?.arguments) call.function.arguments = '';
-  open.notePiece(piece.function?.arguments ?? '');
+  if (text !== '' && open.text === noArguments) call.function.arguments = '';
+  open.notePiece(text);
   addCallPiece(call.function, piece.function ?? {});
-}
-
-/** Returns the id of a call of either type, with its name and its text. */
-function contentOf({ call }: OpenCall) {
-  const { id } = call;
-  return call.type === 'function'
-    ? { id, name: call.function.name, text: call.function.arguments }
-    : { id, name: call.custom.name, text: call.custom.input };
 }
 
 /** Adds a piece of a function call to the previous ones. */
@@ -377,8 +370,7 @@ export function addCallPiece(
  * does if that call is complete.
  */
 function startsNewCall(open: OpenCall, piece: ChatCompletionChunkToolCall): boolean {
-  const { call } = open;
-  return hasName(piece) && call.type === 'function' && call.function.name !== '' && open.isWhole;
+  return hasName(piece) && open.name !== '' && open.isComplete();
 }
 
 function hasName(piece: ChatCompletionChunkToolCall): boolean {

@@ -102,7 +102,7 @@ export const streamMutants: MutantsByFile = {
     },
     { is: 'this.#open.at(count === 1 ? -1 : position)', becomes: 'this.#open.at(-1)' },
     { is: "if (open.wireId === '') {", becomes: '{' },
-    { is: 'if (!open.isWholeObject) return false;', becomes: '' },
+    { is: '|| !open.isComplete()) return false;', becomes: ') return false;' },
     { is: "piece.function.arguments = '';", becomes: '' },
     {
       is: 'this.#last = piece.startsWith(last) ? piece : undefined;',

@@ -310,7 +310,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     if (snapshot === undefined) return undefined;
     for (const { index } of snapshot.choices) {
       const open = this.#accumulator?.choices.get(index);
-      if (open) await this.#emitEnd(open, [...open.toolCalls.ended, ...open.toolCalls.begun]);
+      if (open) await this.#emitEnd(open);
     }
     this.#isGrowing = false;
     removeParsed(snapshot);
@@ -334,7 +334,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
       if (open === undefined) continue;
       this.#emitText(piece, open);
       if (piece.delta.tool_calls) await this.#emitToolCalls(piece, open);
-      if (piece.finish_reason) await this.#emitEnd(open, open.toolCalls.ended);
+      if (piece.finish_reason) await this.#emitEnd(open);
     }
   }
 
@@ -383,7 +383,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
       if (current !== next) {
         await this.#emitTextDone(open);
         // Providers may interleave calls, so before the end only complete arguments count.
-        if (current?.isWhole) await this.#emitToolCallDone(current);
+        if (current?.isComplete()) await this.#emitToolCallDone(current);
         open.current = next;
       }
       if (next?.call.type !== 'function') continue;
@@ -399,12 +399,10 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     }
   }
 
-  async #emitEnd(open: OpenChoice, calls: readonly OpenCall[]): Promise<void> {
+  async #emitEnd(open: OpenChoice): Promise<void> {
     if (this.parser?.rejects(open.choice.finish_reason)) return;
     await this.#emitTextDone(open);
-    for (const call of calls.toSorted((a, b) => a.index - b.index)) {
-      await this.#emitToolCallDone(call);
-    }
+    for (const call of open.toolCalls.open) await this.#emitToolCallDone(call);
   }
 
   async #emitTextDone(open: OpenChoice): Promise<void> {
