@@ -4,7 +4,6 @@ import {
   hasNamelessCall,
   hasPieces,
   joinFields,
-  normalizeChunk,
   unfinishedChoices,
 } from './normalize.ts';
 import { isObject, toFields } from '../../answers/objects.ts';
@@ -26,11 +25,12 @@ import type {
   ChatCompletionMessage,
   CompletionUsage,
 } from './types.ts';
+import { chatChunkSchema } from './schema.ts';
 import { addCallPiece, type OpenCall, findPosition, ToolCallAssembler } from './tool-calls.ts';
 import { isErrorReason, isFinishReason, isNaturalEnd } from '../../answers/finish-reasons.ts';
 import { namelessCall } from '../../structured/calls.ts';
 import type { StreamProgress, StreamProtocol } from '../../streams/protocol.ts';
-import { normalizeValue, type ResponseSchema } from '../../answers/reader.ts';
+import { normalizeValue } from '../../answers/reader.ts';
 
 const chunkFields = new Set(['id', 'object', 'created', 'model', 'choices', 'usage']);
 const choiceFields = new Set(['index', 'delta', 'message', 'finish_reason', 'logprobs', 'usage']);
@@ -68,14 +68,10 @@ export interface OpenChoice {
 
 /** Assembles a completion from the chunks of its stream. */
 export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
-  readonly #expectedChoices: number;
-  readonly #isOne: boolean;
+  readonly #expectedChoices: number | undefined;
   readonly #keepsText: boolean;
   readonly #choices = new Map<number, OpenChoice>();
   #completion: ChatCompletion | undefined;
-  #unfinished = 0;
-  /** The index of the first choice. */
-  #first: number | undefined;
   /** The indexes of choices that are parts of the first one. */
   readonly #parts = new Set<number>();
 
@@ -85,8 +81,7 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
    *   because they distinguish calls.
    */
   constructor(expectedChoices: number | undefined, keepsText = true) {
-    this.#isOne = expectedChoices === 1;
-    this.#expectedChoices = expectedChoices ?? 1;
+    this.#expectedChoices = expectedChoices;
     this.#keepsText = keepsText;
   }
 
@@ -108,8 +103,14 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
    */
   isFinished(terminated: boolean): boolean {
     if (this.failure !== undefined) return false;
-    if (this.#unfinished > 0 && !(terminated && this.#areCallsComplete())) return false;
-    return this.#choices.size >= (terminated ? 1 : this.#expectedChoices);
+    // Audio models omit the finish reason after tool calls.
+    const mayLackReason = terminated && this.#parts.size === 0;
+    for (const { choice, toolCalls } of this.#choices.values()) {
+      const { finish_reason: reason } = choice;
+      const isComplete = !reason && mayLackReason && toolCalls.areComplete();
+      if (!isComplete && !isFinishReason(reason)) return false;
+    }
+    return this.#choices.size >= (terminated ? 1 : (this.#expectedChoices ?? 1));
   }
 
   get failure(): string | undefined {
@@ -121,14 +122,6 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
       }
     }
     return undefined;
-  }
-
-  /** Audio models omit the finish reason after tool calls. */
-  #areCallsComplete(): boolean {
-    if (this.#parts.size > 0) return false;
-    return [...this.#choices.values()].every(({ choice, toolCalls }) =>
-      !choice.finish_reason ? toolCalls.areComplete() : isFinishReason(choice.finish_reason),
-    );
   }
 
   /** The choices so far, by index. */
@@ -148,11 +141,12 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     // Gateways append their own usage, without the vendor's cost.
     if (chunk.usage) completion.usage = addUsage(completion.usage, chunk.usage);
     copyUnknownFields(chunk, completion, chunkFields);
+    const isOne = this.#expectedChoices === 1;
     for (const piece of chunk.choices) {
-      if (this.#isOne) this.#joinPart(piece);
+      if (isOne) this.#joinPart(piece);
       this.#addChoice(completion, piece);
     }
-    if (this.#isOne && chunk.choices.length > 1) chunk.choices = joinPieces(chunk.choices);
+    if (isOne && chunk.choices.length > 1) chunk.choices = joinPieces(chunk.choices);
   }
 
   /**
@@ -161,10 +155,9 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
    */
   #joinPart(piece: ChatCompletionChunkChoice): void {
     const { index, delta } = piece;
-    this.#first ??= index;
-    if (index === this.#first || this.#choices.has(index)) return;
-    const { choice } = this.#choices.get(this.#first) ?? {};
-    if (choice === undefined) return;
+    const [first] = this.#choices.values();
+    if (first === undefined || this.#choices.has(index)) return;
+    const { choice } = first;
     const isFinished = isFinishReason(choice.finish_reason);
     const isEnd = !hasPieces(delta) && !isFinished;
     if (!isEnd && !this.#parts.has(index) && !continuesMessage(choice.message, delta)) return;
@@ -172,9 +165,7 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     if (this.#parts.has(index) || !hasPieces(delta)) return;
     this.#parts.add(index);
     // A part that follows the finish reason has one of its own.
-    if (!isFinished) return;
-    choice.finish_reason = '';
-    this.#unfinished += 1;
+    if (isFinished) choice.finish_reason = '';
   }
 
   #addChoice(completion: ChatCompletion, piece: ChatCompletionChunkChoice): void {
@@ -206,8 +197,6 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     const reason = piece.finish_reason || (delta.audio?.expires_at ? 'stop' : '');
     if (unfinishedChoices.has(piece)) choice.finish_reason = null;
     if (reason === '') return;
-    this.#unfinished += Number(isFinishReason(choice.finish_reason));
-    this.#unfinished -= Number(isFinishReason(reason));
     choice.finish_reason = reason;
     const isFinished = isNaturalEnd(reason);
     toolCalls.end(isFinished);
@@ -225,7 +214,6 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     completion.choices.splice(findPosition(index, completion.choices), 0, choice);
     const open = { choice, toolCalls: new ToolCallAssembler() };
     this.#choices.set(index, open);
-    this.#unfinished += 1;
     return open;
   }
 }
@@ -352,18 +340,12 @@ function continues(last: JsonObject, part: JsonObject): boolean {
   return part[type] === undefined || Array.isArray(last[type]) === Array.isArray(part[type]);
 }
 
-/** A chunk that was validated before it was forwarded. */
-const forwardedChunk: ResponseSchema<ChatCompletionChunk> = {
-  fields: {},
-  normalize: normalizeChunk,
-};
-
 /**
  * Reads the JSON lines of `toReadableStream()`. Another package may have written them, so they are
  * normalized.
  */
 export const chatLines: StreamProtocol<ChatCompletionChunk> = {
-  read: (value) => normalizeValue(toFields(value), forwardedChunk),
+  read: (value) => normalizeValue(toFields(value), chatChunkSchema),
   follow: (keeps) => new ChatAccumulator(undefined, keeps),
   fromAnswer: () => [],
 };

@@ -139,17 +139,17 @@ function joinTexts(values: readonly unknown[]): string | null {
   return texts.length === 0 ? null : texts.join('');
 }
 
-/** Converts the arguments of a function to text. */
-function normalizeFunction(call: unknown): void {
-  if (!isObject(call)) return;
-  const { arguments: received } = call;
+/** Converts the arguments of a function, or the input of a custom tool, to text. */
+function normalizeText(called: unknown, field: 'arguments' | 'input'): void {
+  if (!isObject(called)) return;
+  const { [field]: received } = called;
   const isText = received === undefined || received === null || typeof received === 'string';
-  if (!isText) call['arguments'] = JSON.stringify(received);
+  if (!isText) called[field] = JSON.stringify(received);
 }
 
 /** Completes the call of the older format in a complete message. Many models write no text for a call without arguments. */
 export function completeFunction(call: unknown, isFinished: boolean): void {
-  normalizeFunction(call);
+  normalizeText(call, 'arguments');
   if (!isObject(call)) return;
   const { arguments: received } = call;
   const [text = '', ...others] = typeof received === 'string' ? repairArguments(received) : [];
@@ -278,14 +278,15 @@ function normalizePiece(piece: JsonObject): void {
   wrapCall(piece);
   const { type } = piece;
   if (typeof type === 'string' && type !== 'custom' && type !== 'function') delete piece['type'];
-  normalizeFunction(piece['function']);
+  normalizeText(piece['function'], 'arguments');
+  normalizeText(piece['custom'], 'input');
 }
 
 function normalizeDelta(value: JsonObject): void {
   normalizeContent(value);
   if (value['role'] === '') delete value['role'];
   dropEmptyCall(value);
-  normalizeFunction(value['function_call']);
+  normalizeText(value['function_call'], 'arguments');
   if (hasToolCalls(value)) normalizeItems(value, 'tool_calls', normalizePiece);
 }
 
