@@ -174,9 +174,9 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     const { choice, toolCalls } = open;
     const { message } = choice;
     // MiniMax sends the whole message after its deltas.
-    const isWhole = 'message' in piece && piece.delta === piece.message;
-    if (isWhole && (open.hasDeltas === true || choice.finish_reason)) piece.delta = {};
-    else if (!isWhole) open.hasDeltas ||= hasPieces(piece.delta);
+    const isMessage = 'message' in piece && piece.delta === piece.message;
+    if (isMessage && (open.hasDeltas === true || choice.finish_reason)) piece.delta = {};
+    else if (!isMessage) open.hasDeltas ||= hasPieces(piece.delta);
     const { delta, logprobs } = piece;
     if (this.#keepsText) {
       addDelta(message, delta);

@@ -208,9 +208,10 @@ export class ToolCallAssembler {
 
   /** Returns whether there are calls, and each is one of a function with complete arguments. */
   areComplete(): boolean {
-    const isComplete = ({ function: called }: OpenCall): boolean =>
-      called !== undefined && called.name !== '' && areArgumentsComplete(called.arguments);
-    return this.#open.length > 0 && this.#open.every(isComplete);
+    return (
+      this.#open.length > 0 &&
+      this.#open.every((open) => open.name !== '' && areArgumentsComplete(open.function?.arguments))
+    );
   }
 
   /**
