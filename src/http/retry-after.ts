@@ -52,8 +52,12 @@ const spokenPart = /(\d{1,9}(?:\.\d{1,12})?) ?([a-z]{1,12}|毫秒|秒|分|小时
 const chineseWait =
   /等待?\s?(\d{1,9}(?:\.\d{1,12})?\s?(?:毫秒|秒|分|小时|天))|(\d{1,9}(?:\.\d{1,12})?\s?(?:毫秒|秒|分|小时|天))钟?(?:之|以)?[后後]/;
 
-/** The time at which a limit is reset, in a zone that is not named: `will reset at 2026-09-01 12:00:00`. */
-const spokenTime = /(?:\bresets? at |将在 ?)(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)/i;
+/** The time at which a limit is reset, as in `will reset at 2026-09-01 12:00:00`. */
+const spokenTime =
+  /(?:\bresets? at |将在 ?)(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(Z|[+-]\d\d:\d\d)?/i;
+
+/** The zone of Zhipu and Z.ai, which name none. */
+const beijing = '+08:00';
 
 const unitLengths: readonly (readonly [RegExp, number])[] = [
   [/^(ms|millis(econds?)?|毫秒)$/i, 1],
@@ -72,10 +76,10 @@ function findSpokenWait(message: string): number | undefined {
     return length === undefined ? [] : [Number(count) * length];
   });
   if (waits.length > 0) return Math.ceil(waits.reduce((sum, wait) => sum + wait));
-  const [, date, time] = spokenTime.exec(message) ?? [];
-  const wait = date === undefined ? 0 : Date.parse(`${date}T${time}Z`) - Date.now();
-  // In another zone a shorter wait may be over already.
-  return wait > longestRetryAfter ? wait : undefined;
+  const [, date, time, zone = beijing] = spokenTime.exec(message) ?? [];
+  const wait = date === undefined ? 0 : Date.parse(`${date}T${time}${zone}`) - Date.now();
+  // A time that has passed is that of another zone.
+  return wait > 0 ? wait : undefined;
 }
 
 /** More objects than an error with that of the provider and its details has. */

@@ -298,17 +298,39 @@ export const rateLimits: readonly RateLimit[] = [
   {
     name: 'Zhipu, for five hours',
     source: 'https://docs.bigmodel.cn/cn/api/api-code',
-    body: message('已达到 5 小时的使用上限。您的限额将在 2026-09-01 17:00:00 重置', {
+    body: message('已达到 5 小时的使用上限。您的限额将在 2026-09-02 01:00:00 重置', {
       code: '1308',
     }),
     wait: undefined,
   },
   {
+    name: 'Zhipu, soon, in the time of Beijing',
+    source: 'https://github.com/can1357/oh-my-pi/issues/11014',
+    body: message('已达到 5 小时的使用上限。您的限额将在 2026-09-01 20:00:30 重置', {
+      code: '1308',
+    }),
+    wait: 30_000,
+  },
+  {
     name: 'Z.ai, for five hours',
     source: 'https://docs.z.ai/api-reference/api-code',
-    body: message('Usage limit reached for 5 hour. Your limit will reset at 2026-09-01 17:00:00', {
+    body: message('Usage limit reached for 5 hour. Your limit will reset at 2026-09-02 01:00:00', {
       code: '1308',
     }),
     wait: undefined,
+  },
+  {
+    name: 'Z.ai, soon, in the time of Beijing',
+    source: 'https://github.com/can1357/oh-my-pi/issues/11014',
+    body: message('Usage limit reached for 5 hour. Your limit will reset at 2026-09-01 20:00:30', {
+      code: '1308',
+    }),
+    wait: 30_000,
+  },
+  {
+    name: 'a reset at a time with its zone',
+    source: 'constructed',
+    body: message('The limit resets at 2026-09-01T12:00:30Z.'),
+    wait: 30_000,
   },
 ];
