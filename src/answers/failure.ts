@@ -275,19 +275,21 @@ export function saysFailure(value: unknown): boolean {
 }
 
 function claimsFailure(level: JsonObject): boolean {
-  const { success, type, object, status, detail, message } = level;
+  const { success, type, object, status, detail, message, code, data } = level;
   if (isResponse(level)) return hasFailed(level);
   if (success === false || type === 'error' || object === 'error') return true;
   if (errorIn(level) !== undefined) return true;
   if (reasonFields.some((name) => complaintIn(level[name]) !== undefined)) return true;
-  const { status_code: code, status_msg: reason } = level;
-  if (isFailureCode(code) && complaintIn(reason) !== undefined) return true;
+  const { status_code: statusCode, status_msg: reason } = level;
+  if (isFailureCode(statusCode) && complaintIn(reason) !== undefined) return true;
   if (failureCodes.some((name) => isFailureCode(level[name]))) return true;
   const isFailed = typeof status === 'string' && /^(error|fail(ed|ure)?)$/i.test(status);
   if (isFailed && messageOf(level, maxDepth) !== undefined) return true;
-  // Beside an id, both may be about the request.
-  const isReport = hasErrorCode(level) || (typeof message !== 'string' && hasValue(detail));
-  return isReport && findId(level) === undefined;
+  // Beside an id, the others may be about the request.
+  if (findId(level) !== undefined) return false;
+  const hasMessage = data === null || plainFields.some((name) => isText(level[name]));
+  if (hasMessage && isFailureCode(code)) return true;
+  return typeof message === 'string' ? 'code' in level && 'type' in level : hasValue(detail);
 }
 
 /** Returns whether an empty list is a valid result: the body reports no error. */
@@ -510,29 +512,41 @@ export function unwrapData(value: unknown): unknown {
   return isObject(data) && !hasFailed ? data : value;
 }
 
-/** Fields that only a usable response contains: lists, objects, or a transcript. */
-const contentFields = ['choices', 'candidates', 'data', 'models', 'text', 'promptFeedback'];
+/**
+ * Fields in which documented routes return results. A call by its path has no schema that says what was requested; beside
+ * one of these fields, an error is only a part of the response.
+ */
+const resultFields = [
+  'choices',
+  'candidates',
+  'content',
+  'data',
+  'models',
+  'results',
+  'text',
+  'promptFeedback',
+];
 
 /**
- * Reads the parsed 2xx body of a route that is not known as an error; `undefined` if it may be a valid response. Other
- * routes ask first whether the body is what they want.
+ * Returns whether the 2xx body of a call by its path holds a result, although it may report an error too.
  *
  * @param isPaid - `true` if a failed response of the Responses API is an error, and not the result of a read.
+ * @param isDocumented - `false` for a route whose results may have fields that are errors elsewhere.
  */
-export function readErrorInSuccess(value: unknown, isPaid = true): ErrorBody | undefined {
+export function isRouteResult(value: unknown, isPaid = false, isDocumented = false): boolean {
   const body = onlyObject(value);
-  if (body === undefined) return undefined;
-  const { success, error } = body;
-  if (success === false) return readErrorValue(value);
-  if (isResponse(body)) return isPaid && hasFailed(body) ? readErrorValue(value) : undefined;
-  const hasContent = contentFields.some((name) => {
-    const isContent = typeof body[name] === 'object' || name === 'text';
-    return isContent && hasValue(body[name]);
+  if (body === undefined) return true;
+  const { success, error, fault, code } = body;
+  if (success === false) return false;
+  if (isResponse(body)) return !isPaid || !hasFailed(body);
+  const hasContent = resultFields.some((name) => {
+    const content = body[name];
+    const isContent = typeof content === 'object' || name === 'text';
+    return isContent && hasValue(content) && errorIn(toFields(onlyObject(content))) === undefined;
   });
-  if (hasContent) return undefined;
-  const isReport = hasErrorCode(body) || isObject(body['fault']);
-  const isError = hasValue(error) || (findId(body) === undefined && isReport);
-  return isError ? readErrorValue(value) : undefined;
+  if (hasContent) return true;
+  if (hasValue(error) || isObject(fault)) return false;
+  return findId(body) !== undefined || (!isDocumented && code === undefined);
 }
 
 /** Returns whether an object is a response of the Responses API. */
@@ -569,17 +583,6 @@ export function readResponseEventError(
   return isFailed ? readErrorValue(value) : readErrorEvent(value, eventName);
 }
 
-/** Returns whether an object has a code that means failure beside a message. */
-function hasErrorCode(body: JsonObject): boolean {
-  const { code, data, message } = body;
-  const hasMessage = data === null || plainFields.some((name) => isText(body[name]));
-  if (hasMessage && isFailureCode(code)) return true;
-  return 'code' in body && 'type' in body && typeof message === 'string';
-}
-
-/** Fields that only pieces of a response contain; next to them, `message` or `code` is not an error. */
-const pieceFields = ['choices', 'candidates', 'usageMetadata', 'promptFeedback', 'object'];
-
 /**
  * Reads the parsed data of an event as an error; `undefined` if it is not an error.
  *
@@ -603,11 +606,12 @@ export function isNonEmpty(value: unknown): boolean {
 
 /** Returns whether an object is an error, even without an `error` field around it. */
 function isErrorEvent(value: JsonObject): boolean {
-  const { error, choices, candidates, type, message, code } = value;
+  const { error, choices, candidates, type, object, message, code } = value;
   if (isNonEmpty(error)) return true;
   if (Array.isArray(choices ?? candidates)) return isNonEmpty(firstObject(choices)?.['error']);
-  if (pieceFields.some((field) => field in value)) {
-    return type === 'error' || value['object'] === 'error' || errorIn(value) !== undefined;
+  // A piece of a response, whose message and code are about its progress.
+  if ((isText(object) && object !== 'error') || 'usageMetadata' in value) {
+    return type === 'error' || errorIn(value) !== undefined;
   }
   if (saysFailure(value)) return true;
   if (typeof message !== 'string' || (codeText(code) !== undefined && !isFailureCode(code)))

@@ -1,6 +1,6 @@
 import {
   isHTMLPage,
-  readErrorInSuccess,
+  isRouteResult,
   readErrorValue,
   saysFailure,
   unwrapData,
@@ -66,12 +66,6 @@ export function lacking(
     : kind;
   const requestId = findRequestId(headers, body.requestId) ?? answer.requestId;
   return new ReadFailure({ kind: own, phase: 'body', status, headers, body, text, requestId });
-}
-
-/** @throws `ReadFailure` if a parsed success response of any route reports an error */
-function throwIfError(value: unknown, answer: Answer, text: string): void {
-  const error = readErrorInSuccess(value, answer.spec.charge !== 'free');
-  if (error !== undefined) throw lacking(value, answer, '', text, 'undecided');
 }
 
 /** Creates the failure for text that is not JSON. */
@@ -329,7 +323,10 @@ export const valueAnswer: AnswerFormat<unknown> = {
       const isLabelled = /\bjson\b/.test(readContentType(answer.response));
       const looksLikeJSON = detectFormat(text) === 'json';
       const value = parseJSON(text);
-      throwIfError(value, answer, text);
+      const { holdsResult = isRouteResult } = answer.spec;
+      if (!holdsResult(value) && saysFailure(value)) {
+        throw lacking(value, answer, '', text, 'undecided');
+      }
       if (value !== undefined && (isLabelled || looksLikeJSON)) return { value };
       if (isLabelled && looksLikeJSON) return { problem: 'the response is not JSON.' };
       if (answer.response.status === 204) return { value: null };

@@ -214,8 +214,7 @@ function streamWholeText<Item, Other>(
   text: string,
   readOther?: ReadOther<Other>,
 ): Opened<Item, Other> {
-  const isIn = (sent: JsonObject): boolean =>
-    protocol.isAnswer?.(sent) ?? protocol.fromAnswer(sent).length > 0;
+  const isIn = (sent: JsonObject): boolean => protocol.fromAnswer(sent).length > 0;
   const whole = readWhole(request, answer, text, isIn, parseLines, readOther);
   if (whole.other !== undefined) return { value: whole.other };
   const { value, isRefusal } = whole;

@@ -107,8 +107,6 @@ export interface StreamProtocol<Item> {
    * response.
    */
   fromAnswer(answer: unknown): readonly unknown[];
-  /** Returns whether JSON is a response, although it reports an error. Default: whether it can be converted to events. */
-  isAnswer?(value: unknown): boolean;
   /** Reads the parsed data of an event as an error. Default: `readErrorEvent()`. */
   readonly readError?: (value: unknown, eventName: string | undefined) => ErrorBody | undefined;
   /**

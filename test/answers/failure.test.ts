@@ -2,10 +2,11 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   isEmptyResult,
+  isRouteResult,
   quote,
   readErrorEvent,
-  readErrorInSuccess,
   readErrorText,
+  readErrorValue,
   saysFailure,
   type ErrorBody,
 } from '../../src/answers/failure.ts';
@@ -14,6 +15,10 @@ import { anyText } from '../helpers/any-text.ts';
 type Expected = Partial<ErrorBody>;
 
 const requestId = '20260901120000123456789abcdefgh';
+
+/** Reads the error in the answer of a call by path. */
+const errorByPath = (value: unknown): ErrorBody | undefined =>
+  isRouteResult(value) || !saysFailure(value) ? undefined : readErrorValue(value);
 
 const hasLoneSurrogate = (text: string): boolean => /\p{Surrogate}/u.test(text);
 
@@ -341,7 +346,7 @@ describe('saysFailure()', () => {
   test.each([{ valid: false, errors: ['a'] }, { detail: { a: 1 } }])(
     '%j is an answer of a route that is not known',
     (body) => {
-      expect(readErrorInSuccess(body)).toBeUndefined();
+      expect(errorByPath(body)).toBeUndefined();
     },
   );
 });
@@ -353,7 +358,7 @@ test('a quote is one line of at most 300 characters, or the title of a page', ()
   expect(quote(' \n')).toBeUndefined();
 });
 
-describe('readErrorInSuccess()', () => {
+describe('an answer of a route that is not documented', () => {
   test.each([
     {
       name: '200 from chat',
@@ -403,7 +408,7 @@ describe('readErrorInSuccess()', () => {
       message: 'no',
     },
   ])('$name is an error', ({ text, message }) => {
-    const found = readErrorInSuccess(JSON.parse(text));
+    const found = errorByPath(JSON.parse(text));
 
     expect(found?.message).toBe(message);
   });
@@ -431,13 +436,13 @@ describe('readErrorInSuccess()', () => {
     ['a list of things with errors', '[{"error":"a"},{"error":"b"}]'],
     ['an empty list of things', '[]'],
   ])('%s is not an error', (_, text) => {
-    expect(readErrorInSuccess(JSON.parse(text))).toBeUndefined();
+    expect(errorByPath(JSON.parse(text))).toBeUndefined();
   });
 
   test('never throws, whatever the JSON contains', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
-        const found = readErrorInSuccess(value);
+        const found = errorByPath(value);
         return found === undefined || found.envelope !== 'empty';
       }),
     );

@@ -22,8 +22,11 @@ export interface Asked {
    */
   readonly kind: 'whole' | 'stream' | 'poll' | 'status' | 'submit';
   readonly charge: 'charged' | 'free';
-  /** What is a result here, whatever it says: text that is no page, any JSON too, or bytes. */
-  readonly takes: 'text' | 'anything' | 'bytes' | undefined;
+  /**
+   * What is a result here, whatever it says: text that is no page, any JSON too, or bytes. `json` is text, and JSON
+   * that does not say that something failed.
+   */
+  readonly takes: 'text' | 'anything' | 'bytes' | 'json' | undefined;
 }
 
 /** A way to ask a gateway for something, up to the end of the answer. */
@@ -37,6 +40,8 @@ export function isResult({ takes, kind }: Asked, form: Form): boolean {
   const { body, isMild, isTask, words: own } = form;
   // A paid task is not given up because of a body that does not say that something failed.
   if (kind === 'status') return isMild === true || isTask === true;
+  if (takes === 'json' && (isMild === true || (typeof body === 'string' && !body.startsWith('<'))))
+    return true;
   // Silence is an empty text.
   if (takes === 'anything' && (own === '' || (isMild === true && own !== words))) return true;
   return takes !== undefined && typeof body === 'string' && /^[^<[n\s]/.test(body);
@@ -126,6 +131,13 @@ export const doors: readonly Door[] = [
   }),
   door('video status', 'status', 'free', ({ videos }) => videos.retrieve('task')),
   door('video content', 'whole', 'free', ({ videos }) => videos.downloadContent('task'), 'bytes'),
+  door(
+    'chat by path',
+    'whole',
+    'charged',
+    (client) => client.post('/v1/chat/completions', { body: ask }),
+    'json',
+  ),
   door('models', 'whole', 'free', ({ models }) => models.list()),
   door('model', 'whole', 'free', ({ models }) => models.retrieve('m')),
 ];

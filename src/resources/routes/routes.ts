@@ -1,4 +1,4 @@
-import { readErrorInSuccess, readResponseEventError } from '../../answers/failure.ts';
+import { isRouteResult, readResponseEventError } from '../../answers/failure.ts';
 import { isObject, listObjects, getTag } from '../../answers/objects.ts';
 import { readValue, type ResponseSchema } from '../../answers/reader.ts';
 import { check } from '../../options/check.ts';
@@ -134,6 +134,7 @@ function createRouteSpec(
     charge: options?.retryUnknownOutcome === false ? 'charged' : charge,
     task,
     explain: task === 'creates' ? explainSubmission : undefined,
+    holdsResult: (value) => isRouteResult(value, charge !== 'free', operation !== ''),
     accept: options?.stream === true ? 'text/event-stream' : 'application/json',
     json: form ? undefined : options?.body,
     jsonField: 'body',
@@ -322,7 +323,6 @@ function createRouteProtocol(): StreamProtocol<unknown> {
     readError: readResponseEventError,
     answerBeside: (value) => (isObject(value) ? value : undefined),
     fromAnswer: (answer) => (typeof answer === 'object' && answer !== null ? [answer] : []),
-    isAnswer: (answer) => readErrorInSuccess(answer) === undefined,
     keepsPings: true,
     get endIsProof() {
       return started && parts.size === 0;
