@@ -54,9 +54,12 @@ const codeOrNull = (value: unknown): string | null | undefined =>
   value === null ? null : codeText(value);
 
 /** Places of an error in an object: an object, a list, or text. */
-const errorPlaces = ['error', 'errors', 'Error', 'fault'];
+const errorPlaces = ['error', 'errors', 'Error', 'fault', 'error_info', 'exception'];
 
-/** Places that a success has too: an error only with a code that means failure. */
+/** Objects that a success has too, with an `error` if they report one. */
+const holders = ['result', 'meta'];
+
+/** Objects that a success has too: an error only with a code that means failure. */
 const statusPlaces = ['base_resp', 'header'];
 
 /** Fields that hold a body, and with it the error: of gateways, Tencent and Volcengine. */
@@ -161,13 +164,15 @@ function errorIn(level: JsonObject): unknown {
     const { message: text = error, code } = isObject(error) ? error : {};
     if (!isText(text) || complaintIn(text) !== undefined || isFailureCode(code)) return error;
   }
-  for (const name of statusPlaces) {
+  for (const name of [...statusPlaces, 'status']) {
     const place = level[name];
-    const isFailed = isObject(place) && codeFields.some((field) => isFailureCode(place[field]));
-    if (isFailed) return place;
+    if (!isObject(place) || !codeFields.some((field) => isFailureCode(place[field]))) continue;
+    // Beside an id, a status is that of a task.
+    if (name !== 'status' || findId(level) === undefined) return place;
   }
-  const error = listObjects(level['choices'])[0]?.['error'];
-  return hasValue(error) ? error : undefined;
+  const [choice] = listObjects(level['choices']);
+  const held = [choice, ...holders.map((name) => onlyObject(level[name]))];
+  return held.map((holder) => holder?.['error']).find((error) => hasValue(error));
 }
 
 /** Returns an object, also one that is the only item of a list. */
@@ -221,10 +226,26 @@ function messageOf(level: JsonObject, depth: number): string | undefined {
 function textIn(error: unknown, depth: number): string | undefined {
   if (typeof error === 'string') return trimmedText(error);
   if (depth === 0) return undefined;
-  if (Array.isArray(error)) return textIn(error[0], depth - 1);
+  if (Array.isArray(error)) {
+    const isByField = error.every((item) => stepsIn(item).length > 0);
+    const texts = error.slice(0, isByField ? mostFields : 1).map((item) => textIn(item, depth - 1));
+    return trimmedText(texts.filter((text) => text !== undefined).join('; '));
+  }
   if (!isObject(error)) return undefined;
   const direct = findFirst([...messageFields, ...reasonFields], (name) => trimmedText(error[name]));
-  return direct ?? reasonOf(error, depth - 1) ?? messageOf(error, depth);
+  if (direct === undefined) return reasonOf(error, depth - 1) ?? messageOf(error, depth);
+  const path = stepsIn(error).join('.');
+  return path === '' ? direct : `${path}: ${direct}`;
+}
+
+/** The largest number of rejected fields in a message. */
+const mostFields = 4;
+
+/** Returns the steps to the field that pydantic or FastAPI rejected, from the part of the request. */
+function stepsIn(detail: unknown): readonly string[] {
+  const { loc } = toFields(detail);
+  if (!Array.isArray(loc)) return [];
+  return loc.slice(0, maxDepth + 1).flatMap((step: unknown) => codeText(step) ?? []);
 }
 
 /** Returns the first message of a list by field, as `{ prompt: ["is too long"] }`. */
@@ -453,10 +474,8 @@ function findLocation(...levels: readonly JsonObject[]): string | undefined {
     ...listObjects(level['detail']),
     ...listObjects(toFields(level['message'])['detail']),
   ]);
-  const loc = details.map((detail) => detail['loc']).find((path) => Array.isArray(path));
-  if (!Array.isArray(loc)) return undefined;
-  const steps = loc.flatMap((step: unknown) => codeText(step) ?? []);
-  return trimmedText(steps.slice(steps[0] === 'body' ? 1 : 0, maxDepth).join('.'));
+  const steps = details.map(stepsIn).find((found) => found.length > 0) ?? [];
+  return trimmedText(steps.slice(steps[0] === 'body' ? 1 : 0).join('.'));
 }
 
 function readFields(value: unknown): ErrorBody {

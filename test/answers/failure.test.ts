@@ -288,7 +288,7 @@ describe('a message that is the text of a Python dictionary', () => {
     ],
     [
       "400: {'detail': [{'loc': ['body', 'response_format'], 'msg': 'Extra', 'ok': True}]}",
-      { message: 'Extra', param: 'response_format' },
+      { message: 'body.response_format: Extra', param: 'response_format' },
     ],
   ])('%s', (sent, expected) => {
     expect(readMessage(sent)).toMatchObject(expected);
@@ -339,6 +339,9 @@ describe('saysFailure()', () => {
     { message: 'in moderation' },
     { code: 1, description: 'Submitted', result: 'task_1' },
     { code: 'pending', message: 'in line', task_id: 'task_1' },
+    { id: 'task_1', status: { code: 1, message: 'in line' } },
+    { status: { code: 0, message: 'in line' } },
+    { exception: null, error_info: { code: 0, message: 'success' }, result: { error: null } },
   ])('%j is not a failure', (body) => {
     expect(saysFailure(body)).toBe(false);
   });

@@ -43,7 +43,8 @@ export function isResult({ takes, kind }: Asked, form: Form): boolean {
   if (takes === 'json' && (isMild === true || (typeof body === 'string' && !body.startsWith('<'))))
     return true;
   // Silence is an empty text.
-  if (takes === 'anything' && (own === '' || (isMild === true && own !== words))) return true;
+  if (takes === 'anything' && (own === '' || (isMild === true && !own.includes(words))))
+    return true;
   return takes !== undefined && typeof body === 'string' && /^[^<[n\s]/.test(body);
 }
 

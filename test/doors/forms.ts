@@ -96,7 +96,17 @@ export const errors: readonly Form[] = [
   {
     name: 'FastAPI with a list',
     body: { detail: [{ loc: ['body', 'n'], msg: words, type: 'missing' }] },
-    words,
+    words: `body.n: ${words}`,
+  },
+  {
+    name: 'FastAPI with several',
+    body: {
+      detail: [
+        { loc: ['body', 'messages', 0, 'content'], msg: words, type: 'missing' },
+        { loc: ['body', 'n'], msg: 'Not a number' },
+      ],
+    },
+    words: `body.messages.0.content: ${words}; body.n: Not a number`,
   },
   {
     name: 'lm-proxy',
@@ -171,6 +181,31 @@ export const errors: readonly Form[] = [
     code: 'c1',
   },
   {
+    name: 'an error in a result',
+    body: { result: { error: { message: words, code: 'c1' } } },
+    words,
+    code: 'c1',
+  },
+  {
+    name: 'an error in meta',
+    body: { meta: { error: { message: words, code: 'c1' } } },
+    words,
+    code: 'c1',
+  },
+  {
+    name: 'error_info',
+    body: { error_info: { message: words, code: 'c1' } },
+    words,
+    code: 'c1',
+  },
+  { name: 'an exception', body: { exception: words }, words },
+  {
+    name: 'a status with a code and a message',
+    body: { status: { code: 14, message: words } },
+    words,
+    code: '14',
+  },
+  {
     name: 'an error in a choice',
     body: { choices: [{ error: { message: words, code: 503 } }] },
     words,
@@ -242,6 +277,7 @@ export const quotes: readonly Form[] = [
   { name: 'a space', body: ' ', words: '' },
   { name: 'null', body: 'null', words: 'null' },
   { name: 'a list', body: '[]', words: '[]' },
+  { name: 'a list of an empty object', body: '[{}]', words: '{}' },
 ];
 
 export const textOf = ({ body }: Form): string =>

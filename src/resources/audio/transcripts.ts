@@ -1,6 +1,7 @@
 import {
   fill,
   findFirst,
+  hasValue,
   isObject,
   isText,
   listObjects,
@@ -259,7 +260,8 @@ export const transcriptionAnswer = (
     const parsed = parseJSON(text);
     const value = isObject(parsed) ? locateText(parsed) : undefined;
     const inside = value?.['text'];
-    const isEmpty = parsed === null || (Array.isArray(parsed) && parsed.length === 0);
+    const isEmpty =
+      parsed === null || (Array.isArray(parsed) && !parsed.some((each) => hasValue(each)));
     // JSON of an unknown form may be a transcript in the requested one, but not an error.
     const isError = saysFailure(parsed) || readErrorValue(parsed).message !== undefined;
     if (isEmpty || (isError && typeof parsed === 'object' && typeof inside !== 'string')) {
