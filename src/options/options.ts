@@ -33,65 +33,6 @@ export interface ForeignResponse {
 }
 
 /**
- * Options, which are no parameters: they belong into the argument after them, and would do nothing among them.
- */
-export interface NoOptions {
-  apiKey?: undefined;
-  baseURL?: undefined;
-  maxRetries?: undefined;
-  firstByteTimeout?: undefined;
-  idleTimeout?: undefined;
-  chunkTimeout?: undefined;
-  totalTimeout?: undefined;
-  retryUnknownOutcome?: undefined;
-  idempotency?: undefined;
-  idempotencyKey?: undefined;
-  fallback?: undefined;
-  fallbackOn?: undefined;
-  onFallback?: undefined;
-  structuredOutput?: undefined;
-  onTruncated?: undefined;
-  maxEventBytes?: undefined;
-  maxResponseBytes?: undefined;
-  onDrift?: undefined;
-  bodyFormat?: undefined;
-  budget?: undefined;
-  limits?: undefined;
-  retryBudget?: undefined;
-  observer?: undefined;
-  onRequest?: undefined;
-  onResponse?: undefined;
-  defaultHeaders?: undefined;
-  defaultQuery?: undefined;
-  extraBody?: undefined;
-  signal?: undefined;
-  callId?: undefined;
-  taskTimeout?: undefined;
-  onSubmitted?: undefined;
-  ledger?: undefined;
-  onUnknown?: undefined;
-  pollTimeout?: undefined;
-  maxConsecutiveErrors?: undefined;
-  onUpdate?: undefined;
-  maxPollsPerSecond?: undefined;
-  concurrency?: undefined;
-  batchSize?: undefined;
-  onProgress?: undefined;
-  maxChatCompletions?: undefined;
-  afterCompletion?: undefined;
-  maxCalls?: undefined;
-  onContent?: undefined;
-  onUploadProgress?: undefined;
-  resultURL?: undefined;
-  maxAge?: undefined;
-  fetch?: undefined;
-  fetchOptions?: undefined;
-  logger?: undefined;
-  logLevel?: undefined;
-  dangerouslyAllowBrowser?: undefined;
-}
-
-/**
  * A `fetch` whose types differ from those of the runtime, such as that of undici, node-fetch or cross-fetch. It
  * is called with a URL and the options of `fetch`.
  */
@@ -692,3 +633,42 @@ export interface FixedModelOptions extends Omit<
 
 /** Options of a call that only reads: its request has no body. */
 export interface ReadOptions extends Omit<FixedModelOptions, 'extraBody' | 'onUploadProgress'> {}
+
+/** Options of some methods, whose types are those of their resources. */
+type OptionOfSomeMethods =
+  | 'taskTimeout'
+  | 'onSubmitted'
+  | 'ledger'
+  | 'onUnknown'
+  | 'pollTimeout'
+  | 'maxConsecutiveErrors'
+  | 'onUpdate'
+  | 'maxPollsPerSecond'
+  | 'concurrency'
+  | 'batchSize'
+  | 'onProgress'
+  | 'maxChatCompletions'
+  | 'afterCompletion'
+  | 'maxCalls'
+  | 'onContent'
+  | 'resultURL'
+  | 'maxAge';
+
+/** Options that some gateways know as parameters too. */
+type OptionOrParameter =
+  | 'gateway'
+  | 'organization'
+  | 'project'
+  | 'timeout'
+  | 'partial'
+  | 'validation'
+  | 'headers'
+  | 'query';
+
+/** Options that are refused among the parameters of a call, where they would do nothing: they belong after them. */
+export interface NoOptions extends Partial<
+  Record<
+    Exclude<keyof GatewayOptions | keyof RequestOptions | OptionOfSomeMethods, OptionOrParameter>,
+    undefined
+  >
+> {}
