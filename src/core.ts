@@ -22,11 +22,7 @@ import { type Policy, thisCopy, type Transport } from './calls/transport.ts';
 import { Images } from './resources/images/images.ts';
 import { Models } from './resources/models/models.ts';
 import type { GatewayOptions, GatewayPolicy } from './options/options.ts';
-import type { OptionOf } from './options/policy-options.ts';
-import { withFallback } from './policies/fallback/fallback.ts';
-import { withLimits } from './policies/limits/limit-call.ts';
-import { withOutputModes } from './policies/modes/output-modes.ts';
-import { withObservers } from './policies/observing/observe.ts';
+import type { OptionOf } from './options/option-table.ts';
 import { Routes } from './resources/routes/methods.ts';
 import { Responses } from './resources/responses/responses.ts';
 import { Videos } from './resources/videos/videos.ts';
@@ -44,7 +40,7 @@ export {
   Routes,
   Videos,
 };
-export { withFallback, withLimits, withObservers, withOutputModes };
+export { withFallback, withLimits, withObservers, withOutputModes } from './policies/index.ts';
 export { usageOf, type AnswerUsage } from './answers/usage.ts';
 export { defineGateway, liteLLM, newApi, openAICompatible, openRouter };
 export type { Speech, Transcriptions, Translations } from './resources/audio/audio.ts';

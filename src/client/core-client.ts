@@ -1,6 +1,6 @@
 import { checkDuration, checkNumber, checkObject } from '../options/check.ts';
 import { untilAborted } from '../http/abort.ts';
-import { getPlace, listMissing, policyTable } from '../options/policy-options.ts';
+import { getPlace, listMissing, policyTable } from '../options/option-table.ts';
 import { withoutNulls } from '../options/resolve.ts';
 import { tracing } from '../policies/observing/channel.ts';
 import { logging } from '../policies/observing/log.ts';

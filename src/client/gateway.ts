@@ -8,15 +8,10 @@ import { Generate } from '../resources/generate/generate.ts';
 import { Images } from '../resources/images/images.ts';
 import { Models } from '../resources/models/models.ts';
 import type { GatewayOptions } from '../options/options.ts';
-import { fallback } from '../policies/fallback/fallback.ts';
-import { limits } from '../policies/limits/limit-call.ts';
-import { outputModes } from '../policies/modes/output-modes.ts';
-import { observing } from '../policies/observing/observe.ts';
+import { policies } from '../policies/index.ts';
 import { Routes } from '../resources/routes/methods.ts';
 import { Responses } from '../resources/responses/responses.ts';
 import { Videos } from '../resources/videos/videos.ts';
-
-const policies = [fallback, outputModes, limits, observing];
 
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the static block below copies the methods
 export interface FullClient extends Routes {}

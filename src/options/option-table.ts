@@ -122,12 +122,7 @@ function isNotRun(
  */
 export const optionTable = {
   // Only a warning for these in a call: LangChain passes those of its own client.
-  apiKey: {
-    ...warnWithNull,
-    check: any,
-    aliases: ['key', 'token'],
-    methods: client,
-  },
+  apiKey: { ...warnWithNull, check: any, aliases: ['key', 'token'], methods: client },
   baseURL: {
     ...warnWithNull,
     check: any,
@@ -175,11 +170,7 @@ export const optionTable = {
   },
   chunkTimeout: { ...refuseWithNull, check: checkLimit, default: null, methods: clientAndRequests },
   totalTimeout: { ...refuseWithNull, check: checkLimit, default: null, methods: clientAndRequests },
-  retryUnknownOutcome: {
-    ...refuse,
-    check: checkBoolean,
-    methods: clientAndRequests,
-  },
+  retryUnknownOutcome: { ...refuse, check: checkBoolean, methods: clientAndRequests },
   idempotency: {
     ...refuseWithNull,
     check: checkIdempotency,
@@ -257,12 +248,7 @@ export const optionTable = {
   observer: { ...warn, check: any, methods: client },
   onRequest: { ...warn, check: any, methods: client },
   onResponse: { ...warn, check: any, methods: client },
-  defaultHeaders: {
-    ...warn,
-    check: any,
-    aliases: ['headers', 'extraheaders'],
-    methods: client,
-  },
+  defaultHeaders: { ...warn, check: any, aliases: ['headers', 'extraheaders'], methods: client },
   headers: { ...warn, ...alsoParameter, check: headers, aliases: ['extraheaders'], methods: calls },
   defaultQuery: { ...warn, check: any, aliases: ['query', 'extraquery'], methods: client },
   query: { ...warn, ...alsoParameter, check: object, aliases: ['extraquery'], methods: calls },
@@ -278,12 +264,7 @@ export const optionTable = {
     check: (field: string, value: unknown) => checkText(field, value, 'the id of your job'),
     methods: requests,
   },
-  taskTimeout: {
-    ...refuseWithNull,
-    check: checkLimit,
-    default: 600_000,
-    methods: methods.images,
-  },
+  taskTimeout: { ...refuseWithNull, check: checkLimit, default: 600_000, methods: methods.images },
   onSubmitted: { ...refuse, check: callback, methods: methods.tasks },
   ledger: { ...refuseWithNull, check: ledger, methods: methods.withLedger },
   onUnknown: {
@@ -410,3 +391,57 @@ type TypedName<M extends Method> = {
 export type ResolvedFor<M extends Method> = {
   readonly [Name in Exclude<TypedName<M>, SharedName<M>>]: ValueFor<Name, M>;
 };
+
+/** A policy around the calls of a client, with the options that have an effect only with it. */
+interface PolicyRow {
+  readonly options: readonly string[];
+  /** How a client of `createGateway()` gets the policy. */
+  readonly advice?: string;
+}
+
+/**
+ * The policies of this package and their options. The order is that around a call, the outermost first, whatever the
+ * order in the list of the caller.
+ */
+export const policyTable = {
+  spending: { options: ['budget'], advice: 'prices, so add account: Account to the resources' },
+  log: { options: [] },
+  observers: {
+    options: ['observer', 'onRequest', 'onResponse'],
+    advice: 'withObservers() in the policies',
+  },
+  'tracing-channel': { options: [] },
+  limits: { options: ['limits'], advice: 'withLimits() in the policies' },
+  fallback: {
+    options: ['fallback', 'fallbackOn', 'onFallback'],
+    advice: 'withFallback() in the policies',
+  },
+  'output-modes': { options: ['structuredOutput'], advice: 'withOutputModes() in the policies' },
+} as const satisfies Readonly<Record<string, PolicyRow>>;
+
+type Policies = typeof policyTable;
+
+export type OptionOf<Name extends keyof Policies = keyof Policies> =
+  Policies[Name]['options'][number];
+
+const rows = Object.entries<PolicyRow>(policyTable);
+
+/** Returns the place of a policy among others. Those of a caller are inside of those of this package. */
+export function getPlace(name: string): number {
+  const place = rows.findIndex(([known]) => known === name);
+  return place === -1 ? rows.length : place;
+}
+
+/** Returns the options that no policy in the list has, each with the way to add its policy. */
+export function listMissing(
+  policies: readonly { readonly options: readonly string[] }[],
+): ReadonlyMap<string, string> {
+  const known = new Set(policies.flatMap(({ options }) => options));
+  return new Map(
+    rows.flatMap(([, { options, advice = '' }]) =>
+      options
+        .filter((option) => !known.has(option))
+        .map((option): [string, string] => [option, advice]),
+    ),
+  );
+}

@@ -8,7 +8,7 @@ import type { FallbackModel, GatewayPolicy } from '../../options/options.ts';
 import { peek } from '../../options/snapshot.ts';
 import type { JsonObject } from '../../types.ts';
 import { methods } from '../../options/methods.ts';
-import { type OptionOf, policyTable } from '../../options/policy-options.ts';
+import { type OptionOf, policyTable } from '../../options/option-table.ts';
 import { asksNextModel, mayPayTwice, reasonFor } from './reason.ts';
 
 /** Operations whose requests name a model that another one can replace. */

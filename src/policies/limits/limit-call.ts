@@ -3,7 +3,7 @@ import { estimateTokens } from '../../answers/token-estimate.ts';
 import { type Ending, usageFrom } from '../../calls/events.ts';
 import { type Policy, type Subscriber, thisCopy } from '../../calls/transport.ts';
 import type { ClientLimits, GatewayPolicy } from '../../options/options.ts';
-import { type OptionOf, policyTable } from '../../options/policy-options.ts';
+import { type OptionOf, policyTable } from '../../options/option-table.ts';
 import { checkLimits, Limits, type Turn } from './limits.ts';
 
 /** Returns the number of tokens that a response reports. */

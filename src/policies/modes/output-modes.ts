@@ -4,7 +4,7 @@ import { type Send, sendEach } from '../../calls/send-each.ts';
 import { requireBase } from '../../calls/settings.ts';
 import { type Policy, thisCopy } from '../../calls/transport.ts';
 import type { GatewayPolicy, OutputMode } from '../../options/options.ts';
-import { type OptionOf, policyTable } from '../../options/policy-options.ts';
+import { type OptionOf, policyTable } from '../../options/option-table.ts';
 import { sendOptional } from './optional-parameters.ts';
 import { refusesStructuredOutput } from './refusal.ts';
 

@@ -9,7 +9,7 @@ import type {
   ObservedResponse,
   Observer,
 } from '../../options/options.ts';
-import { type OptionOf, policyTable } from '../../options/policy-options.ts';
+import { type OptionOf, policyTable } from '../../options/option-table.ts';
 import { isObject, toFields } from '../../answers/objects.ts';
 import { ledgerFor } from '../../calls/budget-ledger.ts';
 import { costFrom, type Ending, type Listener, usageFrom } from '../../calls/events.ts';
