@@ -117,15 +117,23 @@ export default {
     ]),
     only(
       'adapters',
-      'Adapters for other packages use the public API, and read files, pieces and finish reasons as the client does.',
+      'Adapters for other packages use the public API, and read files, pieces, finish reasons and options as the client does.',
       'adapters/(ai-sdk|otel|ledgers)',
-      ['index\\.ts$', 'answers/(finish-reasons|pieces|received-file)\\.ts$'],
+      [
+        'index\\.ts$',
+        'answers/(finish-reasons|pieces|received-file)\\.ts$',
+        'options/option-names\\.ts$',
+      ],
     ),
     only(
       'queues',
-      'Workers of a queue save files with the public API for Node, and read codes of errors as the client does.',
+      'Workers of a queue save files with the public API for Node, and read codes of errors and options of methods as the client does.',
       'adapters/bullmq',
-      ['(adapters/node/)?index\\.ts$', 'answers/(error-codes|objects)\\.ts$'],
+      [
+        '(adapters/node/)?index\\.ts$',
+        'answers/(error-codes|objects)\\.ts$',
+        'options/resolve\\.ts$',
+      ],
     ),
     only('helpers', 'Helpers convert schemas and tools, and send nothing.', 'adapters/helpers', [
       'types\\.ts$',

@@ -3,7 +3,7 @@
  * meanings, pages and defaults from the environment are written here.
  */
 import { type Method, methods } from '../../src/options/methods.ts';
-import { isName } from '../../src/options/option-names.ts';
+import { optionNames } from '../../src/options/option-names.ts';
 import { type Option, type OptionName, optionTable } from '../../src/options/option-table.ts';
 import { toTable } from './section.ts';
 
@@ -464,8 +464,6 @@ function describe(name: OptionName): Described {
   };
 }
 
-const names = (): readonly OptionName[] => Object.keys(optionTable).filter(isName);
-
 export const pageNames = [
   'options-connection',
   'options-charges',
@@ -485,7 +483,7 @@ function pageOf(name: OptionName): OptionPage {
 
 /** Every option with a link to its heading, its type and its default. */
 export function optionsIndex(): string {
-  const rows = names().map((name) => {
+  const rows = optionNames.map((name) => {
     const { type, default: usual } = describe(name);
     return [`[\`${name}\`](${pageOf(name)}.md#${name.toLowerCase()})`, type, usual];
   });

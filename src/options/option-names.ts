@@ -10,7 +10,8 @@ const parameters =
     ' ',
   );
 
-const names = Object.keys(optionTable).filter(isName);
+/** The names of all options. */
+export const optionNames = Object.keys(optionTable).filter(isName);
 
 export function isName(name: string): name is OptionName {
   return Object.hasOwn(optionTable, name);
@@ -25,7 +26,7 @@ export function optionsOf(method: Method): ReadonlyMap<string, Option> {
   const found = known.get(method);
   if (found !== undefined) return found;
   const own = new Map<string, Option>();
-  for (const name of names) {
+  for (const name of optionNames) {
     const entry = entriesOf(name).find((option) => option.methods.includes(method));
     if (entry !== undefined) own.set(name, entry);
   }
@@ -34,7 +35,7 @@ export function optionsOf(method: Method): ReadonlyMap<string, Option> {
 }
 
 const clientNames: ReadonlySet<string> = new Set(
-  names.filter((name) => entriesOf(name).some((option) => option.methods.includes('client'))),
+  optionNames.filter((name) => entriesOf(name).some((option) => option.methods.includes('client'))),
 );
 /** The options that only a client has. */
 const isOfClient = (name: OptionName): boolean =>
@@ -44,7 +45,7 @@ const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '
 
 /** The names of other packages for each option. */
 const aliases = new Map(
-  names.map((name) => [name, entriesOf(name).flatMap((option) => option.aliases ?? [])]),
+  optionNames.map((name) => [name, entriesOf(name).flatMap((option) => option.aliases ?? [])]),
 );
 
 /** Returns the first option among `candidates` that another package names like this. */
@@ -67,20 +68,20 @@ function nearest(name: string, candidates: readonly OptionName[]): OptionName | 
 
 /** Returns the option that an unknown name probably means, first among those of the method. */
 function meantBy(name: string, method: Method): OptionName | undefined {
-  const own = names.filter((option) => optionsOf(method).has(option));
+  const own = optionNames.filter((option) => optionsOf(method).has(option));
   if (method === 'client') return nearest(name, own);
   return (
     nearest(name, own) ??
     nearest(
       name,
-      names.filter((option) => !isOfClient(option)),
+      optionNames.filter((option) => !isOfClient(option)),
     )
   );
 }
 
 /** The options that are none among parameters: refused, or sent because some gateways know such a parameter. */
 export const misplaced: ReadonlyMap<string, 'refuse' | 'warn'> = new Map(
-  names.flatMap((name) => {
+  optionNames.flatMap((name) => {
     const use = entriesOf(name).find(({ asParameter }) => asParameter !== undefined)?.asParameter;
     return use === 'own' ? [] : [[name, use ?? 'refuse'] as const];
   }),
@@ -92,7 +93,7 @@ export const misplaced: ReadonlyMap<string, 'refuse' | 'warn'> = new Map(
  */
 export function misplacedError(name: string, method: string): InvalidInputError | undefined {
   // Only names in camel case: those in snake case are parameters of gateways.
-  const option = misplaced.has(name) ? name : findAlias(name.toLowerCase(), names);
+  const option = misplaced.has(name) ? name : findAlias(name.toLowerCase(), optionNames);
   if (option === undefined || misplaced.get(option) !== 'refuse' || !isName(option))
     return undefined;
   const meant = option === name ? 'it' : option;
@@ -214,6 +215,6 @@ function nearestAlias(name: string, method: Method): OptionName | undefined {
   if (method !== 'client' || clientNames.has(name)) return undefined;
   return findAlias(
     plain(name),
-    names.filter((candidate) => clientNames.has(candidate)),
+    optionNames.filter((candidate) => clientNames.has(candidate)),
   );
 }

@@ -1,13 +1,11 @@
+import { optionNames, optionsOf } from '../../options/option-names.ts';
 import type {
   ChatCompletionCreateInput,
-  ClientOptions,
   EmbeddingCreateParams,
   ImageEditParamsNonStreaming,
   ImageGenerateParamsNonStreaming,
-  ImageRequestOptions,
   SpeechCreateParams,
   TranscriptionCreateParamsNonStreaming,
-  VideoCreateAndWaitOptions,
   VideoCreateParams,
 } from '../../index.ts';
 
@@ -82,90 +80,42 @@ export function toWireNames(fields: Readonly<Record<string, unknown>>): Record<s
   return renamed;
 }
 
-/** Types of the request options in provider options. `null` removes a limit; the client checks `any`. */
-export const requestKinds = {
-  callId: 'string',
-  idempotencyKey: 'string',
-  maxRetries: 'number',
-  retryUnknownOutcome: 'boolean',
-  timeout: 'number',
-  totalTimeout: 'limit',
-  firstByteTimeout: 'limit',
-  idleTimeout: 'limit',
-  chunkTimeout: 'limit',
-  taskTimeout: 'limit',
-  idempotency: 'any',
-  fallback: 'any',
-  fallbackOn: 'any',
-  structuredOutput: 'any',
-  onTruncated: 'any',
-  maxEventBytes: 'any',
-  maxResponseBytes: 'any',
-  partial: 'any',
-  validation: 'any',
-} as const;
-
-export const isRequestOption = (name: string): name is keyof typeof requestKinds =>
-  Object.hasOwn(requestKinds, name);
-
-/** Options of the client that gateways know as parameters too. */
-type AlsoParameter = 'gateway' | 'organization' | 'project';
-
-type OtherOption = Exclude<
-  keyof ClientOptions | keyof ImageRequestOptions | keyof VideoCreateAndWaitOptions,
-  keyof typeof requestKinds | AlsoParameter
->;
-
 const ofClient = 'it is an option of the client';
 const ofCall = 'pass it to the function of the AI SDK';
 const ofVideo = 'it is a setting of the video model';
 
-/** The options of the client that do nothing in provider options, each with the reason. */
-const otherOptions: Readonly<Record<OtherOption, string>> = {
-  apiKey: ofClient,
-  baseURL: ofClient,
-  bodyFormat: ofVideo,
-  budget: ofClient,
-  dangerouslyAllowBrowser: ofClient,
-  defaultHeaders: ofClient,
-  defaultQuery: ofClient,
+/** Options of a request that do nothing in provider options, each with the reason. */
+const withoutEffect: Readonly<Record<string, string>> = {
   extraBody: 'put its fields beside it',
-  fetch: ofClient,
   fetchOptions: ofClient,
   headers: ofCall,
-  interval: ofVideo,
   ledger: ofVideo,
-  limits: ofClient,
-  retryBudget: ofClient,
-  logLevel: ofClient,
-  logger: ofClient,
-  maxConsecutiveErrors: ofVideo,
-  observer: ofClient,
-  onDrift: ofClient,
   onFallback: ofClient,
-  onRequest: ofClient,
-  onResponse: ofClient,
   onSubmitted: ofVideo,
   onUnknown: ofVideo,
-  onUpdate: ofVideo,
   onUploadProgress: ofClient,
-  pollTimeout: ofVideo,
   query: ofClient,
   signal: ofCall,
 };
 
-const misnamed = new Map(
-  [...Object.keys(requestKinds), ...Object.keys(otherOptions)].map((name) => [
-    name.toLowerCase(),
-    name,
-  ]),
-);
+/** Returns the option of a request that provider options take; `undefined` for other names. */
+export const findRequestOption = (name: string) =>
+  Object.hasOwn(withoutEffect, name) ? undefined : optionsOf('images.generate').get(name);
+
+/** Returns why an option of the client does nothing in provider options; `undefined` for other names. */
+function reasonAgainst(name: string): string | undefined {
+  if (Object.hasOwn(withoutEffect, name)) return withoutEffect[name];
+  if (optionsOf('videos.createAndWait').has(name)) return ofVideo;
+  const option = optionsOf('client').get(name);
+  // Gateways know the others as parameters too.
+  return option !== undefined && option.asParameter === undefined ? ofClient : undefined;
+}
 
 /** Returns why a provider option does nothing, and what to do; `undefined` if it is a field of the body. */
 export function reasonWithoutEffect(name: string): string | undefined {
-  if (isOtherOption(name)) return otherOptions[name];
-  const meant = misnamed.get(name.toLowerCase());
-  return meant === undefined ? undefined : `did you mean ${meant}?`;
+  const reason = reasonAgainst(name);
+  if (reason !== undefined) return reason;
+  const meant = optionNames.find((option) => option.toLowerCase() === name.toLowerCase());
+  const isKnown = meant !== undefined && (findRequestOption(meant) ?? reasonAgainst(meant));
+  return isKnown ? `did you mean ${meant}?` : undefined;
 }
-
-const isOtherOption = (name: string): name is OtherOption => Object.hasOwn(otherOptions, name);

@@ -1,6 +1,6 @@
 import type { JSONObject, SharedV4ProviderOptions, SharedV4Warning } from '@ai-sdk/provider';
 import { InvalidInputError, type RequestOptions, usageOf } from '../../index.ts';
-import { isRequestOption, reasonWithoutEffect, requestKinds, toWireNames } from './option-names.ts';
+import { findRequestOption, reasonWithoutEffect, toWireNames } from './option-names.ts';
 
 /** Key of this provider in options and metadata of the AI SDK. */
 export const providerName = 'modelGateway';
@@ -77,20 +77,12 @@ export function sharedOptions(
   return found.length === 0 ? undefined : Object.assign({}, ...found);
 }
 
-/** Reads a provider option that is an option of the client. */
-function readRequestOption(values: JSONObject, name: keyof typeof requestKinds): unknown {
-  const kind = requestKinds[name];
-  if (kind === 'any') return values[name];
-  if (kind !== 'limit') return readOption(values, name, kind);
-  return values[name] === null ? null : readOption(values, name, 'number');
-}
-
 /**
  * Reads the options of a call, from the key of this provider and from the one that all providers of
  * `@ai-sdk/openai-compatible` share.
  *
  * @param ownNames - Provider options that the model handles itself.
- * @throws `InvalidInputError` if an option of the client has the wrong type
+ * @throws `InvalidInputError` if an option of the client is invalid
  */
 export function readCall(options: CallOptions, ownNames: readonly string[] = []): Call {
   const { headers, abortSignal: signal } = options;
@@ -105,13 +97,16 @@ export function readCall(options: CallOptions, ownNames: readonly string[] = [])
   const rest: [name: string, value: unknown][] = [];
   for (const [name, value] of Object.entries(values)) {
     if (value === undefined) continue;
+    const field = `providerOptions.${providerName}.${name}`;
+    const option = findRequestOption(name);
     if (ownNames.includes(name)) providerOptions[name] = value;
-    else if (isRequestOption(name))
-      Object.assign(request, { [name]: readRequestOption(values, name) });
-    else {
+    else if (option !== undefined) {
+      const isUnset = value === null && option.null === 'unset';
+      if (!isUnset) Object.assign(request, { [name]: option.check(field, value) });
+    } else {
       const reason = reasonWithoutEffect(name);
       if (reason === undefined) rest.push([name, value]);
-      else warnings.push(unsupported(`providerOptions.${providerName}.${name}`, reason));
+      else warnings.push(unsupported(field, reason));
     }
   }
   if (rest.length > 0) request.extraBody = toWireNames(Object.fromEntries(rest));

@@ -1,3 +1,4 @@
+import { optionsFor } from '../../options/resolve.ts';
 import type { SubmitLedger, VideoCreateAndWaitOptions, VideoUpdate } from '../../index.ts';
 import type { VideoContentOptions } from './content.ts';
 import type { VideoJob } from './job.ts';
@@ -49,29 +50,6 @@ const jobOptions = [
   'deliver',
 ] as const;
 
-const onlyOfWaits = ['interval', 'timeout', 'pollTimeout', 'maxConsecutiveErrors'] as const;
-
-const fallbacks = ['fallback', 'fallbackOn', 'onFallback'] as const;
-
-const onlyOfSubmissions = [
-  ...fallbacks,
-  'ledger',
-  'onUnknown',
-  'bodyFormat',
-  'extraBody',
-  'onUploadProgress',
-  'totalTimeout',
-  'firstByteTimeout',
-  'idleTimeout',
-  'chunkTimeout',
-  'retryUnknownOutcome',
-  'idempotency',
-  'structuredOutput',
-  'onTruncated',
-  'maxEventBytes',
-  'partial',
-] as const;
-
 function without<Options extends object, Name extends keyof Options>(
   options: Options,
   names: readonly Name[],
@@ -88,15 +66,13 @@ export function toClientOptions<Job extends VideoJob>(options: VideoProcessorOpt
 
 /** Returns the options for the polls of a job. */
 export function toWaitOptions<Job extends VideoJob>(options: VideoProcessorOptions<Job>) {
-  return without(toClientOptions(options), onlyOfSubmissions);
+  return optionsFor(toClientOptions(options), 'videos.step');
 }
 
-/** Returns the options for the submission of a job. */
-export function toSubmitOptions<Job extends VideoJob>(options: VideoProcessorOptions<Job>) {
-  return without(toClientOptions(options), onlyOfWaits);
-}
-
-/** Returns the options for the submission of a remix, which has no model that another one can replace. */
-export function toRemixOptions<Job extends VideoJob>(options: VideoProcessorOptions<Job>) {
-  return without(toSubmitOptions(options), fallbacks);
+/** Returns the options for the submission of a job, or of a remix. */
+export function toSubmitOptions<Job extends VideoJob>(
+  options: VideoProcessorOptions<Job>,
+  method: 'videos.create' | 'videos.remix',
+) {
+  return optionsFor(without(options, [...jobOptions, 'timeout']), method);
 }

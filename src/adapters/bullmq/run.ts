@@ -22,12 +22,7 @@ import {
   type VideoJobData,
   type VideoJobResult,
 } from './job.ts';
-import {
-  toRemixOptions,
-  toSubmitOptions,
-  toWaitOptions,
-  type VideoProcessorOptions,
-} from './options.ts';
+import { toSubmitOptions, toWaitOptions, type VideoProcessorOptions } from './options.ts';
 
 /** Delay before checking again on a submission by another worker, in milliseconds. */
 const recheckMs = 5_000;
@@ -107,12 +102,12 @@ export class VideoJobRun<Job extends VideoJob> {
       remixOf === undefined
         ? videos.create(
             { model: '', prompt: '', ...params },
-            { ...toSubmitOptions(this.#options), ...ids },
+            { ...toSubmitOptions(this.#options, 'videos.create'), ...ids },
           )
         : videos.remix(
             remixOf,
             { prompt: '', ...params },
-            { ...toRemixOptions(this.#options), ...ids },
+            { ...toSubmitOptions(this.#options, 'videos.remix'), ...ids },
           )
     ).then(
       ({ ref, _ledger_error: failure }) => ({ ref, isRecorded: failure === undefined }),

@@ -730,7 +730,7 @@ describe('unsupported input', () => {
   test.each([
     [{ maxRetries: '0' }, 'providerOptions.modelGateway.maxRetries'],
     [{ callId: 17 }, 'providerOptions.modelGateway.callId'],
-    [{ timeout: -1 }, 'timeout'],
+    [{ timeout: -1 }, 'providerOptions.modelGateway.timeout'],
   ])('invalid options are named: %j', async (options, field) => {
     const { provider, emulator } = emulatedProvider();
     const providerOptions = { modelGateway: options };

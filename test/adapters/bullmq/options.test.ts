@@ -1,9 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  toRemixOptions,
-  toSubmitOptions,
-  toWaitOptions,
-} from '../../../src/adapters/bullmq/options.ts';
+import { toSubmitOptions, toWaitOptions } from '../../../src/adapters/bullmq/options.ts';
 import { optionsOf } from '../../../src/options/option-names.ts';
 import { untyped } from '../../helpers/untyped.ts';
 
@@ -12,8 +8,10 @@ const ofProcessor = new Set(['callId', 'idempotencyKey', 'onSubmitted', 'onUpdat
 
 test.each([
   { method: 'videos.step', toOptions: toWaitOptions },
-  { method: 'videos.create', toOptions: toSubmitOptions },
-  { method: 'videos.remix', toOptions: toRemixOptions },
+  ...(['videos.create', 'videos.remix'] as const).map((method) => ({
+    method,
+    toOptions: (options: never) => toSubmitOptions(options, method),
+  })),
 ] as const)('a job passes $method only the options that it has', ({ method, toOptions }) => {
   const all = [...optionsOf('videos.createAndWait').keys()].filter(
     (name) => !ofProcessor.has(name),
