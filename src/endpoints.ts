@@ -25,9 +25,25 @@ export type ChargeClass = 'free' | 'metered' | 'charged';
 /** What an operation does with a video task: it creates one, or reads one by its id. */
 export type TaskRole = 'creates' | 'reads';
 
+/**
+ * The methods of the package whose options an operation has; see `options/methods.ts`. Operations of `routes` have
+ * no method: they are called by their path.
+ */
+export type MethodGroup =
+  | 'reads'
+  | 'texts'
+  | 'uploads'
+  | 'embeddings'
+  | 'images'
+  | 'edits'
+  | 'submissions'
+  | 'remixes'
+  | 'routes';
+
 /** One operation of the service. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST';
+  readonly group: MethodGroup;
   /** Path template below the base URL; `{name}` is one escaped path segment. */
   readonly path: string;
   /** Query parameters that belong to the operation itself. */
@@ -40,8 +56,9 @@ export interface Endpoint {
 }
 
 /** An operation whose fields have literal types. */
-interface KnownEndpoint<Method, Path, Bodies, Responses, Charge> {
+interface KnownEndpoint<Method, Group, Path, Bodies, Responses, Charge> {
   readonly method: Method;
+  readonly group: Group;
   readonly path: Path;
   readonly bodies: Bodies;
   readonly responses: Responses;
@@ -52,68 +69,89 @@ interface KnownEndpoint<Method, Path, Bodies, Responses, Charge> {
 function get<const Path extends string, Response extends ResponseKind>(
   path: Path,
   response: Response,
-): KnownEndpoint<'GET', Path, readonly ['none'], readonly [Response], 'free'> {
-  return { method: 'GET', path, bodies: ['none'], responses: [response], charge: 'free' };
+): KnownEndpoint<'GET', 'reads', Path, readonly ['none'], readonly [Response], 'free'> {
+  const responses = [response] as const;
+  return { method: 'GET', group: 'reads', path, bodies: ['none'], responses, charge: 'free' };
 }
 
 /* @__NO_SIDE_EFFECTS__ */
-function post<
-  Charge extends ChargeClass,
+function metered<
+  Group extends MethodGroup,
   const Path extends string,
   const Bodies extends readonly BodyKind[],
   const Responses extends readonly ResponseKind[],
 >(
-  charge: Charge,
+  group: Group,
   path: Path,
   bodies: Bodies,
   responses: Responses,
-): KnownEndpoint<'POST', Path, Bodies, Responses, Charge> {
-  return { method: 'POST', path, bodies, responses, charge };
+): KnownEndpoint<'POST', Group, Path, Bodies, Responses, 'metered'> {
+  return { method: 'POST', group, path, bodies, responses, charge: 'metered' };
+}
+
+/* @__NO_SIDE_EFFECTS__ */
+function charged<
+  Group extends MethodGroup,
+  const Path extends string,
+  const Bodies extends readonly BodyKind[],
+  const Responses extends readonly ResponseKind[],
+>(
+  group: Group,
+  path: Path,
+  bodies: Bodies,
+  responses: Responses,
+): KnownEndpoint<'POST', Group, Path, Bodies, Responses, 'charged'> {
+  return { method: 'POST', group, path, bodies, responses, charge: 'charged' };
 }
 
 /** Every operation of the service with its request, its responses and its charge class. */
 export const endpoints = {
   'models.list': get('/v1/models', 'json'),
   'models.retrieve': get('/v1/models/{model}', 'json'),
-  'chat.completions.create': post('metered', '/v1/chat/completions', ['json'], ['json', 'events']),
-  'responses.create': post('metered', '/v1/responses', ['json'], ['json', 'events']),
-  'messages.create': post('metered', '/v1/messages', ['json'], ['json', 'events']),
-  'generate.content': post('metered', '/v1beta/models/{model}:generateContent', ['json'], ['json']),
+  'chat.completions.create': metered('texts', '/v1/chat/completions', ['json'], ['json', 'events']),
+  'responses.create': metered('texts', '/v1/responses', ['json'], ['json', 'events']),
+  'messages.create': metered('routes', '/v1/messages', ['json'], ['json', 'events']),
+  'generate.content': metered(
+    'texts',
+    '/v1beta/models/{model}:generateContent',
+    ['json'],
+    ['json'],
+  ),
   'generate.contentStream': {
-    ...post('metered', '/v1beta/models/{model}:streamGenerateContent', ['json'], ['events']),
+    ...metered('texts', '/v1beta/models/{model}:streamGenerateContent', ['json'], ['events']),
     query: { alt: 'sse' },
   },
-  'embeddings.create': post('metered', '/v1/embeddings', ['json'], ['json']),
-  'embeddings.createForEngine': post(
-    'metered',
+  'embeddings.create': metered('embeddings', '/v1/embeddings', ['json'], ['json']),
+  'embeddings.createForEngine': metered(
+    'embeddings',
     '/v1/engines/{model}/embeddings',
     ['json'],
     ['json'],
   ),
-  'rerank.create': post('metered', '/v1/rerank', ['json'], ['json']),
-  'images.generate': post('charged', '/v1/images/generations', ['json'], ['json', 'events']),
-  'images.edit': post('charged', '/v1/images/edits', ['multipart', 'json'], ['json', 'events']),
-  'audio.speech.create': post('metered', '/v1/audio/speech', ['json'], ['binary', 'events']),
-  'audio.transcriptions.create': post(
-    'metered',
+  'rerank.create': metered('routes', '/v1/rerank', ['json'], ['json']),
+  'images.generate': charged('images', '/v1/images/generations', ['json'], ['json', 'events']),
+  'images.edit': charged('edits', '/v1/images/edits', ['multipart', 'json'], ['json', 'events']),
+  'audio.speech.create': metered('texts', '/v1/audio/speech', ['json'], ['binary', 'events']),
+  'audio.transcriptions.create': metered(
+    'uploads',
     '/v1/audio/transcriptions',
     ['multipart'],
     ['json', 'text', 'events'],
   ),
-  'audio.translations.create': post(
-    'metered',
+  'audio.translations.create': metered(
+    'uploads',
     '/v1/audio/translations',
     ['multipart'],
     ['json', 'text'],
   ),
   'videos.create': {
-    ...post('charged', '/v1/videos', ['multipart', 'json'], ['json']),
+    ...charged('submissions', '/v1/videos', ['multipart', 'json'], ['json']),
     task: 'creates',
   },
   'videos.retrieve': { ...get('/v1/videos/{task_id}', 'json'), task: 'reads' },
   'videos.downloadContent': { ...get('/v1/videos/{task_id}/content', 'binary'), task: 'reads' },
   'videos.remix': {
-    ...post('charged', '/v1/videos/{video_id}/remix', ['multipart', 'json'], ['json']),
+    ...charged('remixes', '/v1/videos/{video_id}/remix', ['multipart', 'json'], ['json']),
     task: 'creates',
   },
   'videos.retrieveFromVendor': {
@@ -122,12 +160,18 @@ export const endpoints = {
   },
 } as const;
 
-/** Returns the row of an operation; `undefined` for a call by path. */
-export const findEndpoint = (operation: string): Endpoint | undefined =>
-  Object.entries<Endpoint>(endpoints).find(([name]) => name === operation)?.[1];
-
 /** The name of a documented operation, for example `"videos.create"`. */
 export type Operation = keyof typeof endpoints;
+
+export const isOperation = (name: string): name is Operation => Object.hasOwn(endpoints, name);
+
+/** The names of all operations. */
+export const operations: readonly Operation[] =
+  /* @__PURE__ */ Object.keys(endpoints).filter(isOperation);
+
+/** Returns the row of an operation; `undefined` for a call by path. */
+export const findEndpoint = (operation: string): Endpoint | undefined =>
+  isOperation(operation) ? endpoints[operation] : undefined;
 
 /** The operations that can respond with `Kind`. */
 export type OperationReturning<Kind extends ResponseKind> = {

@@ -1,6 +1,6 @@
 import { isObject, isText } from '../answers/objects.ts';
 import { check, shown } from '../options/check.ts';
-import { endpoints, type Operation } from '../endpoints.ts';
+import { endpoints, isOperation, type Operation, operations } from '../endpoints.ts';
 import type { GatewayProfile } from '../options/gateway-profile.ts';
 
 /** Throws unless a value is valid for a field. */
@@ -87,12 +87,9 @@ function checkPaths(field: string, { paths = {}, requests = {} }: GatewayProfile
   }
 }
 
-const isOperation = (name: string): name is Operation => Object.hasOwn(endpoints, name);
-
 /* @__NO_SIDE_EFFECTS__ */
 const byOperation = (createCheck: (name: Operation) => FieldCheck): FieldCheck => {
-  const names = Object.keys(endpoints).filter(isOperation);
-  const checks = names.map((name) => [name, optional(createCheck(name))]);
+  const checks = operations.map((name) => [name, optional(createCheck(name))]);
   return optional(fields(Object.fromEntries(checks), 'operation'));
 };
 

@@ -1,35 +1,39 @@
-/** The methods that accept options, in groups whose requests use the same ones. */
+import { endpoints, type MethodGroup, type Operation, operations } from '../endpoints.ts';
+
+type OperationIn<Group extends MethodGroup> = {
+  [Name in Operation]: (typeof endpoints)[Name]['group'] extends Group ? Name : never;
+}[Operation];
+
+/* @__NO_SIDE_EFFECTS__ */
+function operationsIn<Group extends MethodGroup>(group: Group): readonly OperationIn<Group>[] {
+  return operations.filter((name): name is OperationIn<Group> => endpoints[name].group === group);
+}
+
+/**
+ * The methods that accept options, in groups whose requests use the same ones: those of the operations, which their
+ * rows in `endpoints` assign to a group, and those that make the requests of another one.
+ */
 const groups = {
   client: ['client'],
   account: ['account'],
-  reads: [
-    'models.list',
-    'models.retrieve',
-    'videos.retrieve',
-    'videos.retrieveFromVendor',
-    'videos.downloadContent',
-  ],
+  reads: operationsIn('reads'),
   texts: [
-    'chat.completions.create',
+    ...operationsIn('texts'),
     'chat.completions.parse',
     'chat.completions.stream',
     'chat.completions.runTools',
-    'responses.create',
     'responses.parse',
-    'generate.content',
-    'generate.contentStream',
     'generate.runTools',
-    'audio.speech.create',
   ],
-  uploads: ['audio.transcriptions.create', 'audio.translations.create'],
-  embeddings: ['embeddings.create', 'embeddings.createForEngine'],
+  uploads: operationsIn('uploads'),
+  embeddings: operationsIn('embeddings'),
   manyEmbeddings: ['embeddings.createMany'],
-  images: ['images.generate'],
-  edits: ['images.edit'],
+  images: operationsIn('images'),
+  edits: operationsIn('edits'),
   manyImages: ['images.generateMany'],
   imageWaits: ['images.wait', 'images.step'],
-  submissions: ['videos.create'],
-  remixes: ['videos.remix'],
+  submissions: operationsIn('submissions'),
+  remixes: operationsIn('remixes'),
   runs: ['videos.createAndWait'],
   remixRuns: ['videos.remixAndWait'],
   manyRuns: ['videos.createAndWaitAll'],

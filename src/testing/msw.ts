@@ -4,10 +4,10 @@
  * @module model-gateway/testing/msw
  */
 import { http, HttpResponse, type HttpHandler } from 'msw';
-import { endpoints, type Operation } from '../endpoints.ts';
+import { endpoints, type Operation, operations } from '../endpoints.ts';
 import { ConnectionLoss } from './server/byte-stream.ts';
 import { createEmulator, type Emulator } from './server/emulator.ts';
-import { escaped, operations, pathPattern } from './server/router.ts';
+import { escaped, pathPattern } from './server/router.ts';
 
 /** Options of `gatewayHandlers()`. */
 export interface GatewayHandlersOptions {

@@ -10,7 +10,7 @@ import {
 import type { Operation } from '../../index.ts';
 import { systemErrorCode } from '../../adapters/node/durable.ts';
 import { emulatedGateways, newApiEditions } from '../../testing/gateways/families.ts';
-import { operations } from '../../testing/server/router.ts';
+import { operations } from '../../endpoints.ts';
 import { bareCommand, define, gatewayOption, headerOption, type Run } from './command.ts';
 import { makeFolder, rememberVideo } from './records.ts';
 import { readBaseURL, readHeaders, readKey } from './settings.ts';

@@ -9,7 +9,7 @@ import { number, record, text } from './json.ts';
 import type { Charge } from './ledger.ts';
 import type { Quirks } from '../faults/quirks.ts';
 import type { ReceivedPreflight, ReceivedRequest } from './request-log.ts';
-import { operations } from '../server/router.ts';
+import { operations } from '../../endpoints.ts';
 import type { EmulatorVideo } from '../videos/tasks.ts';
 
 /** Prefix of the paths that control the emulator. */

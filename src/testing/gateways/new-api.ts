@@ -1,4 +1,4 @@
-import { endpoints, type Operation } from '../../endpoints.ts';
+import { endpoints, type Operation, operations } from '../../endpoints.ts';
 import { geminiModels } from '../control/models.ts';
 import { consolePage } from '../faults/answer-faults.ts';
 import { accountPaths, answerAccountRoute } from '../routes/account.ts';
@@ -6,7 +6,7 @@ import { authenticate } from '../server/auth.ts';
 import type { World } from '../server/call.ts';
 import type { Family } from './family.ts';
 import { handlers } from '../server/handlers.ts';
-import { createRouter, operations } from '../server/router.ts';
+import { createRouter } from '../server/router.ts';
 
 const unimplementedPaths = /^\/v1\/(images\/variations|files|fine-tunes)(\/|$)/;
 const authenticatedPaths =

@@ -1,7 +1,7 @@
-import { endpoints, type Operation } from '../../endpoints.ts';
+import { endpoints, type Operation, operations } from '../../endpoints.ts';
 import { Refusal, type ErrorDialect } from '../server/errors.ts';
 import { handlers } from '../server/handlers.ts';
-import { createRouter, operations } from '../server/router.ts';
+import { createRouter } from '../server/router.ts';
 import type { Family } from './family.ts';
 
 /** Excludes the routes of Gemini, Anthropic, engines and vendors, which are not part of OpenAI's API. */

@@ -70,3 +70,7 @@ export function createMessage(call: Call): Response {
     throw new Refusal(error.status, 'anthropic', error.details);
   }
 }
+
+export const messageHandlers = {
+  'messages.create': createMessage,
+};

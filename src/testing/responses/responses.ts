@@ -90,3 +90,7 @@ export function createResponse(call: Call, dialect = plainDialect): Response {
   }
   return Response.json(response);
 }
+
+export const responseHandlers = {
+  'responses.create': createResponse,
+};

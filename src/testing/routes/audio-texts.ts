@@ -145,7 +145,7 @@ function isVttDropped({ world: { models, quirks } }: Call, model: string): boole
 }
 
 /** `POST /v1/audio/translations`. */
-export const createTranslation: Handler = async (call) => {
+const createTranslation: Handler = async (call) => {
   const heard = await transcribeFile(call, 'translation');
   const isDropped =
     heard.format === 'vtt' && isVttDropped(call, heard.fields.string('model') ?? '');
@@ -218,3 +218,8 @@ function transcriptEvents(text: string, duration: number): StreamEvent[] {
     },
   ];
 }
+
+export const transcriptHandlers = {
+  'audio.transcriptions.create': createTranscription,
+  'audio.translations.create': createTranslation,
+};

@@ -96,3 +96,7 @@ export function completeChat(call: Call, dialect = plainDialect): Response {
   const shown = isEmpty ? { ...answer, choices: [] } : answer;
   return wholeResponse(dialect.whole(completionBody(shown, request, quirks)), quirks);
 }
+
+export const chatHandlers = {
+  'chat.completions.create': completeChat,
+};

@@ -135,7 +135,7 @@ export function createEmbeddings(call: Call): Response {
 }
 
 /** `POST /v1/engines/{model}/embeddings`. The model in the body takes precedence. */
-export function createEngineEmbeddings(call: Call): Response {
+function createEngineEmbeddings(call: Call): Response {
   const fields = readFields(call);
   const model = checkModelName(call, fields.string('model') ?? call.parameters['model']);
   if (call.world.quirks.enginePath === 'contents-required') {
@@ -159,7 +159,7 @@ function readDocument(call: Call, document: unknown, index: number): string {
 }
 
 /** `POST /v1/rerank`, in the format of Jina. Documents that share words with the query rank first. */
-export function rerank(call: Call): Response {
+function rerank(call: Call): Response {
   const fields = readFields(call);
   const model = checkModelName(call, fields.string('model'));
   const query = fields.string('query') ?? '';
@@ -190,3 +190,9 @@ export function rerank(call: Call): Response {
     usage: { total_tokens: tokens, prompt_tokens: tokens, ...costField(tokens, call.world.quirks) },
   });
 }
+
+export const embeddingHandlers = {
+  'embeddings.create': createEmbeddings,
+  'embeddings.createForEngine': createEngineEmbeddings,
+  'rerank.create': rerank,
+};

@@ -250,3 +250,8 @@ export async function generateContent(call: Call, dialect = plainDialect): Promi
   });
   return Response.json(convertKeys(dialect.whole(body), quirks));
 }
+
+export const geminiHandlers = {
+  'generate.content': generateContent,
+  'generate.contentStream': generateContentStream,
+};

@@ -205,3 +205,8 @@ export async function editImages(call: Call, dialect = plainDialect): Promise<Re
     encodePng(editedPicture(edit, variant(order.prompt, index), order.size));
   return answer(call, order, painter, dialect);
 }
+
+export const imageHandlers = {
+  'images.generate': generateImages,
+  'images.edit': editImages,
+};

@@ -26,7 +26,7 @@ function isAnthropic({ headers }: Request): boolean {
 }
 
 /** `GET /v1/models`. */
-export function listModels({ request, world }: Call): Response {
+function listModels({ request, world }: Call): Response {
   const { models, quirks } = world;
   if (quirks.modelList === 'failure') {
     return Response.json({ success: false, message: 'get user group failed' });
@@ -43,10 +43,15 @@ export function listModels({ request, world }: Call): Response {
 }
 
 /** `GET /v1/models/{model}`: from a separate table; responds with status 200 for unknown models. */
-export function retrieveModel({ parameters, world }: Call): Response {
+function retrieveModel({ parameters, world }: Call): Response {
   const { model: id = '' } = parameters;
   const model = knownModelBody(world.models, id);
   if (model !== undefined) return Response.json(model);
   const error = { message: `The model '${id}' does not exist`, code: 'model_not_found' };
   return Response.json({ error: { ...error, type: 'invalid_request_error', param: 'model' } });
 }
+
+export const modelHandlers = {
+  'models.list': listModels,
+  'models.retrieve': retrieveModel,
+};

@@ -81,3 +81,7 @@ export const createSpeech: Handler = (call: Call) => {
   if (quirks.speechType === 'missing') response.headers.delete('content-type');
   return response;
 };
+
+export const speechHandlers = {
+  'audio.speech.create': createSpeech,
+};

@@ -1,4 +1,4 @@
-import { endpoints, type Operation } from '../../endpoints.ts';
+import { endpoints, type Operation, operations } from '../../endpoints.ts';
 import { decodePercents } from '../../answers/bytes.ts';
 
 /** Operation and path parameters of a request. */
@@ -21,15 +21,6 @@ export function pathPattern(template: string): string {
     })
     .join('');
 }
-
-function isOperation(name: string): name is Operation {
-  return name in endpoints;
-}
-
-/** All documented operations. */
-export const operations: readonly Operation[] = Object.keys(endpoints).filter((name) =>
-  isOperation(name),
-);
 
 /** Finds the operation for a method and path. */
 export type FindRoute = (method: string, path: string) => Route | undefined;

@@ -83,7 +83,7 @@ function checkMetadata(fields: Fields, { metadata }: VideoChannel): void {
 }
 
 /** `POST /v1/videos`, as JSON or as a form. */
-export const createVideo: Handler = (call) => {
+const createVideo: Handler = (call) => {
   const fields = readFields(call);
   const model = checkModelName(call, fields.string('model'));
   const channel = findChannel(call.world, model);
@@ -117,7 +117,7 @@ function found(video: EmulatorVideo | undefined, message = 'task_not_exist'): Em
 }
 
 /** `POST /v1/videos/{video_id}/remix`. Uses the model of the original task. */
-export const remixVideo: Handler = (call) => {
+const remixVideo: Handler = (call) => {
   const { tasks } = call.world;
   const fields = readFields(call);
   const prompt = fields.string('prompt')?.trim() ?? '';
@@ -134,7 +134,7 @@ export const remixVideo: Handler = (call) => {
 };
 
 /** `GET /v1/videos/{task_id}`, or `POST` with the id in the body. */
-export const retrieveVideo: Handler = (call) => {
+const retrieveVideo: Handler = (call) => {
   const named = call.parameters['task_id'] ?? readFields(call).string('task_id') ?? '';
   const id = named.replace(/^operations\//, '');
   const video = found(call.world.tasks.poll(id));
@@ -144,7 +144,7 @@ export const retrieveVideo: Handler = (call) => {
 };
 
 /** `GET /{vendor_prefix}/v1/videos/text2video/{task_id}`. */
-export const retrieveVendorVideo: Handler = (call) =>
+const retrieveVendorVideo: Handler = (call) =>
   Response.json(vendorBody(call, found(call.world.tasks.get(call.parameters['task_id'] ?? ''))));
 
 interface Range {
@@ -206,4 +206,12 @@ export const downloadVideo: Handler = async (call) => {
   if (quirks.contentLength && quirks.fileEnd === 'whole')
     headers.set('content-length', String(bytes.length));
   return new Response(bytes, { status: range === undefined ? 200 : 206, headers });
+};
+
+export const videoHandlers = {
+  'videos.create': createVideo,
+  'videos.retrieve': retrieveVideo,
+  'videos.downloadContent': downloadVideo,
+  'videos.remix': remixVideo,
+  'videos.retrieveFromVendor': retrieveVendorVideo,
 };

@@ -1,5 +1,5 @@
 import { toFields } from '../../../answers/objects.ts';
-import { endpoints, type Operation } from '../../../endpoints.ts';
+import { endpoints, type Operation, operations } from '../../../endpoints.ts';
 import { findRoute, locate, type Probe, probeUnknown, type Target } from './probe.ts';
 import type { ReportRow } from './report-schema.ts';
 
@@ -39,8 +39,6 @@ export interface Routes {
   readonly missing: readonly Operation[];
 }
 
-const isOperation = (name: string): name is Operation => Object.hasOwn(endpoints, name);
-
 /** Probes the route of every operation for free. */
 export async function probeRoutes(target: Target): Promise<Routes> {
   const profile = locate(target)?.gateway?.profile;
@@ -60,7 +58,7 @@ export async function probeRoutes(target: Target): Promise<Routes> {
   const rows: ReportRow[] = [];
   const paths: Partial<Record<Operation, string>> = {};
   const absent: Operation[] = [];
-  for (const operation of Object.keys(endpoints).filter(isOperation)) {
+  for (const operation of operations) {
     const { method, path: usual } = endpoints[operation];
     const id = `route.${operation}`;
     if (profile?.unsupported?.[operation] !== undefined) {
