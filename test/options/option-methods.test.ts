@@ -2,17 +2,10 @@
 import { describe, expect, expectTypeOf, test, vi } from 'vitest';
 import {
   type Account,
-  type Audio,
-  type Chat,
-  type Embeddings,
+  type Gateway,
   type GatewayOptions,
-  type Generate,
-  type Images,
   memoryLedger,
-  type Models,
-  type Responses,
   type RouteRequest,
-  type Videos,
 } from '../../src/index.ts';
 import { type Method, methods } from '../../src/options/methods.ts';
 import { optionsOf } from '../../src/options/option-names.ts';
@@ -146,46 +139,29 @@ type Last<Parameters extends readonly unknown[]> =
     ? keyof Exclude<Options, undefined | null>
     : never;
 
-/** The names of the options that each method has by its type. */
-interface Typed extends Record<Method, PropertyKey> {
+/** The member of a client at a path such as `chat.completions.create`. */
+type MemberAt<Client, Path> = Path extends `${infer Head}.${infer Rest}`
+  ? Head extends keyof Client
+    ? MemberAt<Client[Head], Rest>
+    : never
+  : Path extends keyof Client
+    ? Client[Path]
+    : never;
+
+type ParametersOf<Member> = Member extends (...input: infer Input) => unknown ? Input : never;
+
+/** The options of what is not the last argument of a method. */
+interface OtherTyped {
   client: keyof GatewayOptions;
   account: Last<Parameters<Account['balance']>>;
   request: keyof RouteRequest;
-  'models.list': Last<Parameters<Models['list']>>;
-  'models.retrieve': Last<Parameters<Models['retrieve']>>;
-  'chat.completions.create': Last<Parameters<Chat['completions']['create']>>;
-  'chat.completions.parse': Last<Parameters<Chat['completions']['parse']>>;
-  'chat.completions.stream': Last<Parameters<Chat['completions']['stream']>>;
-  'chat.completions.runTools': Last<Parameters<Chat['completions']['runTools']>>;
-  'responses.create': Last<Parameters<Responses['create']>>;
-  'responses.parse': Last<Parameters<Responses['parse']>>;
-  'generate.content': Last<Parameters<Generate['content']>>;
-  'generate.contentStream': Last<Parameters<Generate['contentStream']>>;
-  'generate.runTools': Last<Parameters<Generate['runTools']>>;
-  'embeddings.create': Last<Parameters<Embeddings['create']>>;
-  'embeddings.createForEngine': Last<Parameters<Embeddings['createForEngine']>>;
-  'embeddings.createMany': Last<Parameters<Embeddings['createMany']>>;
-  'audio.speech.create': Last<Parameters<Audio['speech']['create']>>;
-  'audio.transcriptions.create': Last<Parameters<Audio['transcriptions']['create']>>;
-  'audio.translations.create': Last<Parameters<Audio['translations']['create']>>;
-  'images.generate': Last<Parameters<Images['generate']>>;
-  'images.edit': Last<Parameters<Images['edit']>>;
-  'images.generateMany': Last<Parameters<Images['generateMany']>>;
-  'images.wait': Last<Parameters<Images['wait']>>;
-  'images.step': Last<Parameters<Images['step']>>;
-  'videos.create': Last<Parameters<Videos['create']>>;
-  'videos.remix': Last<Parameters<Videos['remix']>>;
-  'videos.retrieve': Last<Parameters<Videos['retrieve']>>;
-  'videos.retrieveFromVendor': Last<Parameters<Videos['retrieveFromVendor']>>;
-  'videos.downloadContent': keyof NonNullable<Parameters<Videos['downloadContent']>[1]>;
-  'videos.wait': Last<Parameters<Videos['wait']>>;
-  'videos.waitAll': Last<Parameters<Videos['waitAll']>>;
-  'videos.watch': Last<Parameters<Videos['watch']>>;
-  'videos.step': Last<Parameters<Videos['step']>>;
-  'videos.createAndWait': Last<Parameters<Videos['createAndWait']>>;
-  'videos.remixAndWait': Last<Parameters<Videos['remixAndWait']>>;
-  'videos.createAndWaitAll': Last<Parameters<Videos['createAndWaitAll']>>;
+  'videos.downloadContent': keyof NonNullable<Parameters<Gateway['videos']['downloadContent']>[1]>;
 }
+
+/** The names of the options that each method has by its type. */
+type Typed = OtherTyped & {
+  [M in Exclude<Method, keyof OtherTyped>]: Last<ParametersOf<MemberAt<Gateway, M>>>;
+};
 
 type Refused = {
   [Name in OptionName]: (typeof optionTable)[Name] extends { readonly elsewhere: 'warn' }
