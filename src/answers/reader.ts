@@ -84,6 +84,9 @@ export interface ReadCheck {
   readonly onIssue: ReportIssue;
 }
 
+/** Reads values that were checked already, or that this package made. */
+export const unchecked: ReadCheck = { validation: 'off', onIssue: () => {} };
+
 /**
  * A response does not have the documented type: it isn't an object, or it differs in strict mode. Converted
  * to an `UnexpectedResponseError`.

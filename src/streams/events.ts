@@ -16,7 +16,7 @@ export interface EventTaker {
 }
 
 /** Splits the bytes of one stream into events, in chunks of any size. */
-interface EventReader {
+export interface EventReader {
   /**
    * Takes the next bytes and passes on the events that they complete.
    *

@@ -6,11 +6,12 @@ import {
   unwrapData,
 } from '../answers/failure.ts';
 import { hasValue, isObject, parseJSON, parseLines, toFields } from '../answers/objects.ts';
-import type { ReadCheck } from '../answers/reader.ts';
+import { unchecked } from '../answers/reader.ts';
 import type { JsonObject } from '../types.ts';
+import type { ChunkQueue } from './chunk-queue.ts';
 import { SentError, type StreamVerdict } from './errors.ts';
 import { type EventTaker, tooLarge } from './events.ts';
-import type { StreamContext, StreamProgress, StreamProtocol } from './protocol.ts';
+import type { Delivery, StreamContext, StreamProgress, StreamProtocol } from './protocol.ts';
 import * as verdict from './verdict.ts';
 
 /** The data of the last event of a stream. */
@@ -24,257 +25,242 @@ const lateEvents = 16;
 
 const usageFields = ['usage', 'usageMetadata', 'usage_metadata'];
 
-/** Checks, assembles and yields the items of a stream; see {@link followAnswer}. */
-function takeItems<Item>(
-  protocol: StreamProtocol<Item>,
-  context: StreamContext,
-  emit: (item: Item) => void,
-  onItem: () => void,
-) {
-  const { partial = true, validation, holds } = context;
-  const progress = protocol.follow(partial);
-  const delivery = protocol.deliver?.(emit);
-  const unchecked: ReadCheck = { validation: 'off', onIssue: context.onIssue };
-  let compared = 0;
-  let hasContent = false;
-  /** The last event before any content. */
-  let unread: string | undefined;
-  return {
-    progress,
-    hasContent: () => hasContent,
-    unread: () => (progress.started ? undefined : unread),
-    flush: (isComplete: boolean) => delivery?.flush(isComplete),
-    /** Yields a ping, which is no part of the response. */
-    ping: (value: JsonObject) => emit(protocol.read(value, unchecked)),
-    /** Skips an event that is no item. */
-    skip(value: unknown): void {
-      unread = JSON.stringify(value);
-    },
-    /** Adds a part of the response that is not yielded. */
-    add: (value: unknown) => progress.add(protocol.read(value, unchecked)),
-    take(value: unknown): void {
-      const isCompared = validation === 'strict' || compared++ < comparedItems;
-      // Written before the item is normalized.
-      const received = progress.started ? undefined : JSON.stringify(value);
-      const item = protocol.read(value, isCompared ? context : unchecked);
-      progress.add(item);
-      if (!progress.started) unread = received;
-      if (holds === true) hasContent ||= protocol.hasContent?.(item) ?? true;
-      if (delivery === undefined) emit(item);
-      if (delivery?.add(item) !== false) onItem();
-    },
-  };
-}
-
-/** A stream that is followed to its end. */
-interface Following<Item> extends EventTaker {
+/**
+ * Turns the events of a stream into checked items, and follows its state; see `verdict.ts`.
+ *
+ * An error is kept until its usage has arrived: with it, or in the events up to the end. Then it is thrown as a
+ * `SentError`. In strict mode `take()` also throws a `ShapeMismatch`.
+ */
+export class StreamFollower<Item> implements EventTaker {
   readonly progress: StreamProgress<Item>;
+  /** `true` once an item was taken that is yielded, now or later. Pings don't count. */
+  hasNewItems = false;
+  /** `true` once content was received; only known of a stream that is held. */
+  hasContent = false;
+  readonly #protocol: StreamProtocol<Item>;
+  readonly #context: StreamContext;
+  readonly #items: ChunkQueue<Item>;
+  readonly #delivery: Delivery<Item> | undefined;
+  readonly #maxEventBytes: number;
+  #state: verdict.StreamState = 'open';
+  /** The error of the stream, until it is thrown. */
+  #failure: SentError | undefined;
+  #eventsSinceFailure = 0;
+  #compared = 0;
+  #last: verdict.LastEvent = 'whole';
+  #hasEvents = false;
+  /** The last event before any content. */
+  #unread: string | undefined;
+  /** Lines outside of events since the last event. Gateways write errors as bare JSON. */
+  #strayText = '';
+
+  /** @param items - Receives the items. */
+  constructor(protocol: StreamProtocol<Item>, context: StreamContext, items: ChunkQueue<Item>) {
+    this.#protocol = protocol;
+    this.#context = context;
+    this.#items = items;
+    this.#maxEventBytes = context.maxEventBytes ?? Infinity;
+    this.progress = protocol.follow(context.partial ?? true);
+    this.#delivery = protocol.deliver?.((item) => items.push(item));
+  }
+
+  /** The last event of a stream without content. */
+  get unread(): string | undefined {
+    return this.progress.started ? undefined : this.#unread;
+  }
+
+  /** `true` if the stream has failed, although more of it is read. */
+  get hasFailed(): boolean {
+    return this.#state === 'failed';
+  }
+
+  /** `true` if the response is provably complete. */
+  get isFinished(): boolean {
+    return verdict.isFinished(this.#state, this.progress);
+  }
+
+  /** `true` if the response is complete and nothing can follow. */
+  get isOver(): boolean {
+    return verdict.isOver(this.#state, this.progress);
+  }
+
+  /** `true` if the connection should end now. */
+  get isEnding(): boolean {
+    return verdict.isEnding(this.#state);
+  }
+
+  /** Returns the verdict; see {@link verdict.judge}. */
+  verdict(isBroken: boolean): StreamVerdict {
+    const { endIsProof } = this.#protocol;
+    return verdict.judge(this.#state, this.progress, this.#last, isBroken, endIsProof);
+  }
+
+  /** Yields the items that are held back; see `Delivery.flush`. */
+  flush(isComplete: boolean): void {
+    this.#delivery?.flush(isComplete);
+  }
+
+  take(data: string, name: string | undefined, isOpen: boolean): void {
+    // Events after the end of a complete response are ignored.
+    if (this.isOver) return;
+    if (data.trim() === '') {
+      this.#takeStrayAnswer();
+      return;
+    }
+    if (this.#strayText !== '') this.#refuseErrors(this.#strayText);
+    if (this.#protocol.isPlain !== true && terminator.test(data)) {
+      this.#move('terminator');
+      return;
+    }
+    this.#strayText = '';
+    // Parsing would throw for each of many keep-alives.
+    if (!isOpen && !data.startsWith('{') && keepAliveText.test(data)) return;
+    const value = parseJSON(data);
+    if (value === undefined) this.#takeText(data, name, isOpen);
+    else this.takeValue(value, name);
+  }
+
   /** Takes the parsed data of an event. */
-  takeValue(value: unknown): void;
+  takeValue(value: unknown, name?: string): void {
+    const { isPlain = false, keepsPings = false } = this.#protocol;
+    this.#hasEvents = true;
+    if (this.hasFailed) this.#takeLate(value);
+    else if (isPlain) this.#takeItem(value);
+    else if (Array.isArray(value) && name !== 'error') {
+      for (const item of value) this.takeValue(item, name);
+    } else {
+      const error = this.#readError(value, name);
+      if (error !== undefined) this.#refuse(value, error);
+      else if (typeof value === 'string') refuseText(value, name);
+      else if (!isPing(value, name)) this.#takeParts(value);
+      else if (keepsPings && isObject(value)) {
+        this.#items.push(this.#protocol.read(value, unchecked));
+      }
+    }
+  }
+
+  /** Takes a line outside of events. */
+  takeStrayLine(line: string): void {
+    this.#strayText += `${line}\n`;
+    if (this.#strayText.length > this.#maxEventBytes) throw tooLarge(this.#maxEventBytes);
+  }
+
   /**
    * Takes the end of the stream.
    *
    * @throws `SentError` if an error has arrived
    */
-  takeEnd(): void;
-  /** Yields the items that are held back; see `Delivery.flush`. */
-  flush(isComplete: boolean): void;
-  /** Returns whether content was received; only known of a stream that is held. */
-  hasContent(): boolean;
-  /** Returns the last event of a stream without content. */
-  unread(): string | undefined;
-  /** Returns whether the stream has failed, although more of it is read. */
-  hasFailed(): boolean;
-  /** Returns whether the response is provably complete. */
-  isFinished(): boolean;
-  /** Returns whether the response is complete and nothing can follow. */
-  isOver(): boolean;
-  /** Returns whether the connection should end now. */
-  isEnding(): boolean;
-  /** Returns the verdict; see {@link verdict.judge}. */
-  verdict(isBroken: boolean): StreamVerdict;
-}
-
-/**
- * Turns events into checked items, and follows the state of the stream; see `verdict.ts`.
- *
- * An error is kept until its usage has arrived: with it, or in the events up to the end. Then `take()` or
- * `takeEnd()` throws it as a `SentError`. `take()` throws a `ShapeMismatch` in strict mode.
- *
- * @param emit - Yields an item.
- * @param onItem - Called for each item that will be yielded, except pings.
- */
-export function followAnswer<Item>(
-  protocol: StreamProtocol<Item>,
-  context: StreamContext,
-  emit: (item: Item) => void,
-  onItem: () => void,
-): Following<Item> {
-  const { maxEventBytes = Infinity } = context;
-  const { isPlain = false, readError = readErrorEvent } = protocol;
-  const items = takeItems(protocol, context, emit, onItem);
-  const { progress, flush, hasContent, unread } = items;
-  let state: verdict.StreamState = 'open';
-  /** The error of the stream, until it is thrown. */
-  let failure: SentError | undefined;
-  let eventsSinceFailure = 0;
-  let last: verdict.LastEvent = 'whole';
-  let hasEvents = false;
-  /** Lines outside of events since the last event. Gateways write errors as bare JSON. */
-  let strayText = '';
-
-  const isFinished = (): boolean => verdict.isFinished(state, progress);
-  const isOver = (): boolean => verdict.isOver(state, progress);
-
-  function move(sign: verdict.StreamSign): void {
-    state = verdict.nextState(state, sign);
-    if (state === 'thrown' && failure !== undefined) throw failure;
-  }
-
-  function take(data: string, name: string | undefined, isOpen: boolean): void {
-    // Events after the end of a complete response are ignored.
-    if (isOver()) return;
-    if (data.trim() === '') {
-      takeStrayAnswer();
-      return;
-    }
-    if (strayText !== '') refuseErrors(strayText);
-    if (!isPlain && terminator.test(data)) {
-      move('terminator');
-      return;
-    }
-    strayText = '';
-    // Parsing would throw for each of many keep-alives.
-    if (!isOpen && !data.startsWith('{') && keepAliveText.test(data)) return;
-    const value = parseJSON(data);
-    if (value === undefined) takeText(data, name, isOpen);
-    else takeValue(value, name);
-  }
-
-  /** Takes an event that is not JSON. */
-  function takeText(data: string, name: string | undefined, isOpen: boolean): void {
-    const joined = parseJSON(withoutTerminator(data));
-    if (joined !== undefined) {
-      takeValue(joined, name);
-      move('terminator');
-      return;
-    }
-    if (state === 'failed') return;
-    if (isOpen) last = protocol.isTornContent?.(data) === true ? 'torn' : 'cut';
-    else refuseText(data, name);
-  }
-
-  function takeValue(value: unknown, name?: string): void {
-    hasEvents = true;
-    if (state === 'failed') takeLate(value);
-    else if (isPlain) takeItem(value);
-    else if (Array.isArray(value) && name !== 'error') {
-      for (const item of value) takeValue(item, name);
-    } else {
-      const error = readError(value, name);
-      if (error !== undefined) refuse(value, error);
-      else if (typeof value === 'string') refuseText(value, name);
-      else if (!isPing(value, name)) takeParts(value);
-      else if (protocol.keepsPings === true && isObject(value)) items.ping(value);
-    }
-  }
-
-  function takeParts(value: unknown): void {
-    const parts = protocol.split?.(value) ?? [];
-    if (parts.length > 0) for (const part of parts) takeItem(part);
-    else if (isHollow(value)) move('hollow');
-    else if (isObject(value) || context.validation === 'strict') takeItem(value);
-    else items.skip(value);
-  }
-
-  function takeItem(value: unknown): void {
-    items.take(value);
-    if (protocol.endsAtProof === true && progress.isFinished(false)) move('terminator');
-  }
-
-  /** Takes the error of an event. Keeps content from the same event, because it is paid for. */
-  function refuse(value: unknown, error: ErrorBody): void {
-    failure = new SentError(error);
-    move('error');
-    const rest = (protocol.answerBeside ?? answerBeside)(value);
-    if (rest !== undefined) items.add(rest);
-    if (hasUsage(value)) move('settled');
-  }
-
-  /** Takes an event after an error. Of the response, only the usage is kept. */
-  function takeLate(value: unknown): void {
-    const rest = protocol.answerBeside?.(value) ?? pickFields(value, usageFields);
-    if (rest !== undefined && hasUsage(value)) items.add(rest);
-    eventsSinceFailure += 1;
-    if (eventsSinceFailure >= lateEvents) move('settled');
-  }
-
-  /** Takes a line outside of events. */
-  function takeStrayLine(line: string): void {
-    strayText += `${line}\n`;
-    if (strayText.length > maxEventBytes) throw tooLarge(maxEventBytes);
-  }
-
-  /** Takes a response in the line after an empty `data:`. */
-  function takeStrayAnswer(): void {
-    // Parsing would throw for each of many empty events.
-    const value = strayText === '' ? undefined : parseJSON(strayText);
-    if (!isObject(value)) return;
-    strayText = '';
-    if (!takeAnswer(value)) takeValue(value);
-  }
-
-  /** Takes a complete response in place of events. Returns `false` if the value is not one. */
-  function takeAnswer(value: unknown): boolean {
-    const instead = hasEvents ? undefined : toEvents(value, protocol);
-    if (instead === undefined) return false;
-    for (const event of instead.events) takeValue(event);
-    if (instead.isWhole) move('whole');
-    return true;
-  }
-
-  function takeEnd(): void {
-    move('settled');
-    const text = strayText.trim();
-    if (text !== '' && !isOver()) takeInstead(text);
-    move('settled');
-    if (verdict.hasLostError(state) && !isFinished()) {
+  takeEnd(): void {
+    this.#move('settled');
+    const text = this.#strayText.trim();
+    if (text !== '' && !this.isOver) this.#takeInstead(text);
+    this.#move('settled');
+    if (verdict.hasLostError(this.#state) && !this.isFinished) {
       throw new SentError('the gateway forwarded an error of the provider, but lost its message');
     }
   }
 
-  /** Takes text at the end of the stream: a late error, or a complete response instead of events. */
-  function takeInstead(text: string): void {
-    if (takeAnswer(parseJSON(text, parseLines))) return;
-    refuseErrors(text);
-    if (state !== 'failed' && !isFinished()) throw new SentError(readPlainText(text));
+  #move(sign: verdict.StreamSign): void {
+    this.#state = verdict.nextState(this.#state, sign);
+    if (this.#state === 'thrown' && this.#failure !== undefined) throw this.#failure;
   }
 
-  function refuseErrors(text: string): void {
+  #readError(value: unknown, name: string | undefined): ErrorBody | undefined {
+    return (this.#protocol.readError ?? readErrorEvent)(value, name);
+  }
+
+  /** Takes an event that is not JSON. */
+  #takeText(data: string, name: string | undefined, isOpen: boolean): void {
+    const joined = parseJSON(withoutTerminator(data));
+    if (joined !== undefined) {
+      this.takeValue(joined, name);
+      this.#move('terminator');
+      return;
+    }
+    if (this.hasFailed) return;
+    if (isOpen) this.#last = this.#protocol.isTornContent?.(data) === true ? 'torn' : 'cut';
+    else refuseText(data, name);
+  }
+
+  #takeParts(value: unknown): void {
+    const parts = this.#protocol.split?.(value) ?? [];
+    if (parts.length > 0) for (const part of parts) this.#takeItem(part);
+    else if (isHollow(value)) this.#move('hollow');
+    else if (isObject(value) || this.#context.validation === 'strict') this.#takeItem(value);
+    else this.#unread = JSON.stringify(value);
+  }
+
+  #takeItem(value: unknown): void {
+    const { progress } = this;
+    const protocol = this.#protocol;
+    const { validation, holds } = this.#context;
+    const isCompared = validation === 'strict' || this.#compared++ < comparedItems;
+    // Written before the item is normalized.
+    const received = progress.started ? undefined : JSON.stringify(value);
+    const item = protocol.read(value, isCompared ? this.#context : unchecked);
+    progress.add(item);
+    if (!progress.started) this.#unread = received;
+    if (holds === true) this.hasContent ||= protocol.hasContent?.(item) ?? true;
+    if (this.#delivery === undefined) this.#items.push(item);
+    if (this.#delivery?.add(item) !== false) this.hasNewItems = true;
+    if (protocol.endsAtProof === true && progress.isFinished(false)) this.#move('terminator');
+  }
+
+  /** Takes the error of an event. Keeps content from the same event, because it is paid for. */
+  #refuse(value: unknown, error: ErrorBody): void {
+    this.#failure = new SentError(error);
+    this.#move('error');
+    this.#addRest((this.#protocol.answerBeside ?? answerBeside)(value));
+    if (hasUsage(value)) this.#move('settled');
+  }
+
+  /** Takes an event after an error. Of the response, only the usage is kept. */
+  #takeLate(value: unknown): void {
+    const rest = this.#protocol.answerBeside?.(value) ?? pickFields(value, usageFields);
+    if (hasUsage(value)) this.#addRest(rest);
+    this.#eventsSinceFailure += 1;
+    if (this.#eventsSinceFailure >= lateEvents) this.#move('settled');
+  }
+
+  /** Adds a part of the response that is not yielded. */
+  #addRest(rest: JsonObject | undefined): void {
+    if (rest !== undefined) this.progress.add(this.#protocol.read(rest, unchecked));
+  }
+
+  /** Takes a response in the line after an empty `data:`. */
+  #takeStrayAnswer(): void {
+    // Parsing would throw for each of many empty events.
+    const value = this.#strayText === '' ? undefined : parseJSON(this.#strayText);
+    if (!isObject(value)) return;
+    this.#strayText = '';
+    if (!this.#takeAnswer(value)) this.takeValue(value);
+  }
+
+  /** Takes a complete response in place of events. Returns `false` if the value is not one. */
+  #takeAnswer(value: unknown): boolean {
+    const instead = this.#hasEvents ? undefined : toEvents(value, this.#protocol);
+    if (instead === undefined) return false;
+    for (const event of instead.events) this.takeValue(event);
+    if (instead.isWhole) this.#move('whole');
+    return true;
+  }
+
+  /** Takes text at the end of the stream: a late error, or a complete response instead of events. */
+  #takeInstead(text: string): void {
+    if (this.#takeAnswer(parseJSON(text, parseLines))) return;
+    this.#refuseErrors(text);
+    if (!this.hasFailed && !this.isFinished) throw new SentError(readPlainText(text));
+  }
+
+  #refuseErrors(text: string): void {
     const whole = parseJSON(text);
     const lines = text.split('\n').map(withoutTerminator);
     const values = whole === undefined ? lines.map((line) => parseJSON(line)) : [whole];
     for (const value of values) {
-      const error = readError(value, undefined);
-      if (error !== undefined && state !== 'failed') refuse(value, error);
+      const error = this.#readError(value, undefined);
+      if (error !== undefined && !this.hasFailed) this.#refuse(value, error);
     }
   }
-
-  return {
-    progress,
-    flush,
-    hasContent,
-    unread,
-    isFinished,
-    isOver,
-    isEnding: () => verdict.isEnding(state),
-    hasFailed: () => state === 'failed',
-    take,
-    takeValue,
-    takeStrayLine,
-    takeEnd,
-    verdict: (isBroken) => verdict.judge(state, progress, last, isBroken, protocol.endIsProof),
-  };
 }
 
 /** Returns a line without a terminator at its end, which some relays join to an error. */

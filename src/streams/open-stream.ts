@@ -27,14 +27,14 @@ import { defaultAdvice } from '../errors/gateway-error.ts';
 import { type Judgement, StreamTimeoutError, timedOut, truncated } from './errors.ts';
 import { serverEvents } from './events.ts';
 import type { StreamContext, StreamProtocol, WholeOf } from './protocol.ts';
-import { readStream, type StreamForm } from './stream-reader.ts';
+import { type StreamForm, StreamReader } from './stream-reader.ts';
 import { type Stream, toStream } from './stream.ts';
-import { watchTimeouts } from './timeouts.ts';
+import { StreamTimeouts } from './timeouts.ts';
 import { toEvents } from './follow.ts';
 
 const events: StreamForm = {
   format: serverEvents,
-  limits: { watch: watchTimeouts, failure: timedOut },
+  limits: { Timeouts: StreamTimeouts, failure: timedOut },
 };
 
 /** Opens the event stream in the body of a response, and locks the body. */
@@ -43,7 +43,7 @@ export function createStream<Item>(
   context: StreamContext,
   protocol: StreamProtocol<Item>,
 ): Stream<Item> {
-  return toStream(readStream(response.body ?? [], context, protocol, events));
+  return toStream(new StreamReader(response.body ?? [], context, protocol, events));
 }
 
 /**
@@ -57,7 +57,7 @@ export function streamFromValues<Item>(
   protocol: StreamProtocol<Item>,
   isWhole = true,
 ): Stream<Item> {
-  return toStream(readStream(values, context, { ...protocol, endIsProof: isWhole }, events));
+  return toStream(new StreamReader(values, context, { ...protocol, endIsProof: isWhole }, events));
 }
 
 /**
@@ -72,7 +72,7 @@ export async function collectStream<Item>(
 ): Promise<WholeOf<Item>> {
   const { maxResponseBytes: maxBytes, error } = context;
   const collecting = { ...context, partial: true, maxBytes };
-  const reading = readStream(response.body ?? [], collecting, protocol, events);
+  const reading = new StreamReader(response.body ?? [], collecting, protocol, events);
   while ((await reading.next()).done !== true);
   const { partial, usage } = reading;
   if (partial !== undefined) return partial;
@@ -132,7 +132,7 @@ async function openStream<Item, Other>(
   }
   request.scope.clearLimits();
   const holding = request.holdsStream() ? { ...context, holds: true } : context;
-  const reading = readStream(answer.response.body ?? [], holding, protocol, events);
+  const reading = new StreamReader(answer.response.body ?? [], holding, protocol, events);
   await reading.begun?.catch(noteFailure(request));
   return { value: toStream(reading), stays: true };
 }

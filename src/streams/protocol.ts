@@ -30,7 +30,7 @@ export interface StreamContext extends StreamLimits, ReadCheck {
   /** `true` keeps the response so far, assembled from its chunks. */
   readonly partial?: boolean | undefined;
   readonly error: StreamErrorBase;
-  /** `true` reads the stream up to its first content before the caller does; see `StreamReading.begun`. */
+  /** `true` reads the stream up to its first content before the caller does; see `StreamReader.begun`. */
   readonly holds?: boolean | undefined;
   /** Writes a warning to the caller's logger. */
   readonly warn?: (message: string) => void;

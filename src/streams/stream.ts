@@ -7,7 +7,7 @@ import { jsonLines } from './events.ts';
 import { unwatchDropped, watchDropped } from './dropped.ts';
 import type { StreamContext, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
 import { type Aborted, finished, ignoreRejection } from './chunk-queue.ts';
-import { type ItemSource, readStream, type StreamReading } from './stream-reader.ts';
+import { type ItemSource, StreamReader, type StreamReading } from './stream-reader.ts';
 
 /** Some runtimes lack the symbols; compilers of `using` fall back to these. */
 export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
@@ -255,7 +255,7 @@ export function readLinesAsStream<Item>(
     onIssue: () => {},
     error: { operation: 'fromReadableStream()' },
   };
-  return toStream(readStream(readable, context, protocol, { format: jsonLines }));
+  return toStream(new StreamReader(readable, context, protocol, { format: jsonLines }));
 }
 
 /** Writes items as bytes, one line of JSON each, at the pace of the reader. */

@@ -25,87 +25,106 @@ const endingTimeout = 2_000;
  *
  * Activity only stores the time, so a chunk sets no timer: the timer compares when it fires, and is set
  * again. Silence counts only while the stream is being read, because a slow reader is not a silent gateway.
- *
- * @param startedAt - When the call started.
- * @param onPassed - Called once, when a limit is exceeded.
  */
-export function watchTimeouts(
-  { firstByteTimeout, idleTimeout, chunkTimeout, totalTimeout }: StreamLimits,
-  startedAt: number,
-  onPassed: (limit: StreamLimit, timeout: number) => void,
-) {
-  const openedAt = performance.now();
-  let unreadSince = openedAt;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let isUnread = true;
-  let hasBytes = false;
+export class StreamTimeouts {
+  readonly #limits: StreamLimits;
+  readonly #startedAt: number;
+  readonly #onPassed: (limit: StreamLimit, timeout: number) => void;
+  readonly #openedAt = performance.now();
+  #unreadSince = this.#openedAt;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isUnread = true;
+  #hasBytes = false;
   /** Start of the current read; `undefined` if there is none. */
-  let readingSince: number | undefined;
+  #readingSince: number | undefined;
   /** Start of the first read since the last event; heartbeats don't reset it. */
-  let waitingSince: number | undefined;
-  let terminatedAt: number | undefined;
+  #waitingSince: number | undefined;
+  #terminatedAt: number | undefined;
 
-  /** The limits that apply now, with their start. */
-  function* running(): Generator<[StreamLimit, number | null | undefined, since: number]> {
-    yield ['totalTimeout', totalTimeout, startedAt];
-    if (terminatedAt !== undefined) yield ['ending', endingTimeout, terminatedAt];
-    if (isUnread) yield ['unread', idleTimeout, unreadSince];
-    if (readingSince === undefined) return;
-    yield ['chunkTimeout', chunkTimeout, waitingSince ?? readingSince];
-    if (hasBytes) yield ['idleTimeout', idleTimeout, readingSince];
-    else yield ['firstByteTimeout', firstByteTimeout, openedAt];
+  /**
+   * @param startedAt - When the call started.
+   * @param onPassed - Called once, when a limit is exceeded.
+   */
+  constructor(
+    limits: StreamLimits,
+    startedAt: number,
+    onPassed: (limit: StreamLimit, timeout: number) => void,
+  ) {
+    this.#limits = limits;
+    this.#startedAt = startedAt;
+    this.#onPassed = onPassed;
   }
 
-  function check(): void {
+  /** Called when the caller reads, and around a time in which the stream is read for it. */
+  setRead(isRead: boolean): void {
+    if (this.#isUnread !== isRead) return;
+    this.#isUnread = !isRead;
+    this.#unreadSince = performance.now();
+    this.#keepProcess();
+  }
+
+  /** Called when a network read starts. */
+  beginRead(): void {
+    this.#readingSince = performance.now();
+    this.#waitingSince ??= this.#readingSince;
+    if (this.#timer === undefined) this.#check();
+    else this.#keepProcess();
+  }
+
+  /** Called when a network read returned bytes. */
+  endRead(hasEvents: boolean): void {
+    this.#readingSince = undefined;
+    this.#hasBytes = true;
+    if (hasEvents) this.#waitingSince = undefined;
+    this.#keepProcess();
+  }
+
+  /** Called after the terminator, when the connection should end soon. */
+  expectEnd(): void {
+    if (this.#terminatedAt !== undefined) return;
+    this.#terminatedAt = performance.now();
+    this.stop();
+    this.#check();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** The limits that apply now, with their start. */
+  *#running(): Generator<[StreamLimit, number | null | undefined, since: number]> {
+    const { firstByteTimeout, idleTimeout, chunkTimeout, totalTimeout } = this.#limits;
+    const since = this.#readingSince;
+    yield ['totalTimeout', totalTimeout, this.#startedAt];
+    if (this.#terminatedAt !== undefined) yield ['ending', endingTimeout, this.#terminatedAt];
+    if (this.#isUnread) yield ['unread', idleTimeout, this.#unreadSince];
+    if (since === undefined) return;
+    yield ['chunkTimeout', chunkTimeout, this.#waitingSince ?? since];
+    if (this.#hasBytes) yield ['idleTimeout', idleTimeout, since];
+    else yield ['firstByteTimeout', firstByteTimeout, this.#openedAt];
+  }
+
+  #check(): void {
+    const { idleTimeout, chunkTimeout } = this.#limits;
     const now = performance.now();
     // Silence can start at any time, so the timer must fire within the limit of each.
     let wait = Math.min(idleTimeout ?? Infinity, chunkTimeout ?? Infinity);
-    for (const [limit, timeout, since] of running()) {
+    for (const [limit, timeout, since] of this.#running()) {
       if (timeout === null || timeout === undefined) continue;
       const left = since + timeout - now;
       if (left <= 0) {
-        onPassed(limit, timeout);
+        this.#onPassed(limit, timeout);
         return;
       }
       wait = Math.min(wait, left);
     }
     if (wait === Infinity) return;
-    timer = setTimeout(check, Math.ceil(wait));
-    keepProcess();
+    this.#timer = setTimeout(() => this.#check(), Math.ceil(wait));
+    this.#keepProcess();
   }
 
   /** The timer keeps a process alive only while a reader waits for bytes. */
-  const keepProcess = (): void => keepAlive(timer, readingSince !== undefined && !isUnread);
-
-  return {
-    /** Called when the caller reads, and around a time in which the stream is read for it. */
-    setRead(isRead: boolean): void {
-      if (isUnread !== isRead) return;
-      isUnread = !isRead;
-      unreadSince = performance.now();
-      keepProcess();
-    },
-    /** Called when a network read starts. */
-    beginRead(): void {
-      readingSince = performance.now();
-      waitingSince ??= readingSince;
-      if (timer === undefined) check();
-      else keepProcess();
-    },
-    /** Called when a network read returned bytes. */
-    endRead(hasEvents: boolean): void {
-      readingSince = undefined;
-      hasBytes = true;
-      if (hasEvents) waitingSince = undefined;
-      keepProcess();
-    },
-    /** Called after the terminator, when the connection should end soon. */
-    expectEnd(): void {
-      if (terminatedAt !== undefined) return;
-      terminatedAt = performance.now();
-      clearTimeout(timer);
-      check();
-    },
-    stop: (): void => clearTimeout(timer),
-  };
+  #keepProcess(): void {
+    keepAlive(this.#timer, this.#readingSince !== undefined && !this.#isUnread);
+  }
 }

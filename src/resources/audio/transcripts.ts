@@ -14,7 +14,7 @@ import {
 } from '../../answers/objects.ts';
 import { mergeUsage } from '../../answers/usage.ts';
 import { readErrorValue, saysFailure } from '../../answers/failure.ts';
-import { numeric, readValue, type ResponseSchema } from '../../answers/reader.ts';
+import { numeric, readValue, type ResponseSchema, unchecked } from '../../answers/reader.ts';
 import { describeMarkup } from '../../answers/received-file.ts';
 import type { AnswerFormat } from '../../calls/gateway-request.ts';
 import { textAnswer } from '../../calls/response.ts';
@@ -189,7 +189,7 @@ function deliverTranscript(
     flush(isComplete) {
       if (last === undefined || !isComplete) return;
       const done = { type: 'transcript.text.done', text, ...(usage && { usage }) };
-      emit(readValue(done, transcriptEventSchema, { validation: 'off', onIssue: () => {} }));
+      emit(readValue(done, transcriptEventSchema, unchecked));
       last = undefined;
     },
   };

@@ -19,7 +19,13 @@ import {
   toFields,
   toNumber,
 } from '../../answers/objects.ts';
-import { type FieldsOf, numeric, type ResponseSchema, readValue } from '../../answers/reader.ts';
+import {
+  type FieldsOf,
+  numeric,
+  type ResponseSchema,
+  readValue,
+  unchecked,
+} from '../../answers/reader.ts';
 import { isImage, locateImages, readImage } from './pictures.ts';
 import type { AnswerFormat } from '../../calls/gateway-request.ts';
 import {
@@ -245,7 +251,7 @@ function toImagesResponse(events: unknown): ImagesResponse {
     if (last[key] !== '') answer[key] = last[key];
   }
   // Differences were already reported when the events were read.
-  return readValue(answer, imagesSchema, { validation: 'off', onIssue: () => {} });
+  return readValue(answer, imagesSchema, unchecked);
 }
 
 const collectEvents = collectAs(imageGenProtocol(1));

@@ -20,38 +20,44 @@ export const streamMutants: MutantsByFile = {
   ],
   'streams/follow.ts': [
     {
-      is: '// Events after the end of a complete response are ignored.\n    if (isOver()) return;',
+      is: '// Events after the end of a complete response are ignored.\n    if (this.isOver) return;',
       becomes: '',
     },
     {
       is: "if (!isOpen && !data.startsWith('{') && keepAliveText.test(data)) return;",
       becomes: '',
     },
-    { is: "if (strayText !== '') refuseErrors(strayText);", becomes: '' },
-    { is: 'if (isOpen) last = protocol', becomes: 'if (isOpen) protocol' },
-    { is: "if (hasUsage(value)) move('settled');", becomes: '' },
-    { is: "if (eventsSinceFailure >= lateEvents) move('settled');", becomes: '' },
+    { is: "if (this.#strayText !== '') this.#refuseErrors(this.#strayText);", becomes: '' },
+    { is: 'if (isOpen) this.#last = this', becomes: 'if (isOpen) this' },
+    { is: "if (hasUsage(value)) this.#move('settled');", becomes: '' },
+    { is: "if (this.#eventsSinceFailure >= lateEvents) this.#move('settled');", becomes: '' },
     {
-      is: "if (error !== undefined && state !== 'failed')",
+      is: 'if (error !== undefined && !this.hasFailed)',
       becomes: 'if (error !== undefined)',
     },
     {
-      is: 'if (error !== undefined) refuse(value, error);\n      else if (typeof',
+      is: 'if (error !== undefined) this.#refuse(value, error);\n      else if (typeof',
       becomes: 'if (typeof',
     },
     {
-      is: "validation === 'strict' || compared++ < comparedItems",
+      is: "validation === 'strict' || this.#compared++ < comparedItems",
       becomes: "validation === 'strict'",
     },
-    { is: 'if (delivery?.add(item) !== false) onItem();', becomes: 'onItem();' },
     {
-      is: 'if (strayText.length > maxEventBytes) throw tooLarge(maxEventBytes);',
+      is: 'if (this.#delivery?.add(item) !== false) this.hasNewItems = true;',
+      becomes: 'this.#delivery?.add(item);\n    this.hasNewItems = true;',
+    },
+    {
+      is: 'if (this.#strayText.length > this.#maxEventBytes) throw tooLarge(this.#maxEventBytes);',
       becomes: '',
     },
-    { is: 'verdict.hasLostError(state) && !isFinished()', becomes: '!isFinished()' },
-    { is: 'const instead = hasEvents ? undefined :', becomes: 'const instead =' },
-    { is: "if (instead.isWhole) move('whole');", becomes: "move('whole');" },
-    { is: 'if (rest !== undefined) items.add(rest);\n    if', becomes: 'if' },
+    {
+      is: 'verdict.hasLostError(this.#state) && !this.isFinished',
+      becomes: '!this.isFinished',
+    },
+    { is: 'const instead = this.#hasEvents ? undefined :', becomes: 'const instead =' },
+    { is: "if (instead.isWhole) this.#move('whole');", becomes: "this.#move('whole');" },
+    { is: 'this.#addRest((this.#protocol.answerBeside ?? answerBeside)(value));', becomes: '' },
   ],
   'streams/events.ts': [
     { is: 'isEnding && beginningOfField.test(line)', becomes: 'isEnding' },
@@ -59,29 +65,41 @@ export const streamMutants: MutantsByFile = {
   ],
   'streams/stream-reader.ts': [
     {
-      is: "if (bytesRead > maxBytes) throw tooLarge(maxBytes, 'it', 'maxResponseBytes');",
+      is: "if (this.#bytesRead > maxBytes) throw tooLarge(maxBytes, 'it', 'maxResponseBytes');",
       becomes: '',
     },
-    { is: '|| letGo !== undefined || answer.hasFailed()', becomes: '|| letGo !== undefined' },
-    { is: "if (limit === 'ending' || answer.hasFailed())", becomes: "if (limit === 'ending')" },
     {
-      is: "settle({ verdict: 'complete' }, 'drain')",
-      becomes: "settle({ verdict: 'complete' }, 'cancel')",
+      is: '|| this.#letGo !== undefined || this.#answer.hasFailed;',
+      becomes: '|| this.#letGo !== undefined;',
     },
-    { is: 'else if (answer.isEnding()) timeouts?.expectEnd();', becomes: '' },
+    { is: "if (limit === 'ending' || hasFailed)", becomes: "if (limit === 'ending')" },
+    {
+      is: "this.#settle({ verdict: 'complete' }, 'drain')",
+      becomes: "this.#settle({ verdict: 'complete' }, 'cancel')",
+    },
+    { is: 'else if (answer.isEnding) this.#timeouts?.expectEnd();', becomes: '' },
     { is: "verdict !== 'complete' && onTruncated !== 'allow'", becomes: "verdict !== 'complete'" },
-    { is: 'else if (answer.isFinished()) leave();', becomes: 'else if (false) leave();' },
-    { is: 'timeouts?.stop();', becomes: '' },
-    { is: "for (const each of signals) each.removeEventListener('abort', onAbort);", becomes: '' },
+    { is: 'else if (isFinished) this.#leave();', becomes: 'else if (false) this.#leave();' },
+    { is: 'this.#timeouts?.stop();', becomes: '' },
+    {
+      is: "for (const each of this.#signals) each.removeEventListener('abort', this.#onAbort);",
+      becomes: '',
+    },
   ],
   'streams/timeouts.ts': [
-    { is: "if (isUnread) yield ['unread', idleTimeout, unreadSince];", becomes: '' },
-    { is: 'waitingSince ?? readingSince', becomes: 'readingSince' },
     {
-      is: "if (hasBytes) yield ['idleTimeout', idleTimeout, readingSince];\n    else yield",
+      is: "if (this.#isUnread) yield ['unread', idleTimeout, this.#unreadSince];",
+      becomes: '',
+    },
+    { is: 'this.#waitingSince ?? since', becomes: 'since' },
+    {
+      is: "if (this.#hasBytes) yield ['idleTimeout', idleTimeout, since];\n    else yield",
       becomes: 'yield',
     },
-    { is: 'if (hasEvents) waitingSince = undefined;', becomes: 'waitingSince = undefined;' },
+    {
+      is: 'if (hasEvents) this.#waitingSince = undefined;',
+      becomes: 'this.#waitingSince = undefined;',
+    },
   ],
   'resources/chat/accumulator.ts': [
     {
