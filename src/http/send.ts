@@ -78,8 +78,6 @@ const kyOptions: Options = {
   timeout: false,
   retry: 0,
   throwHttpErrors: false,
-  hooks: { beforeRequest: [() => checked] },
-  // ky calls this if it does not accept the response of the hook, as where a server replaces the global `Response`.
   fetch: () => Promise.resolve(checked),
 };
 
