@@ -196,6 +196,7 @@ export class CallScope {
   /** Clears the attempt's time limit, once its response is read or a stream applies its own limits. */
   endAttempt(): void {
     clearTimeout(this.#attemptTimer);
+    this.#attemptTimer = undefined;
   }
 
   /** Sets whether the timers keep the process alive. They don't while a response waits to be read. */
@@ -205,10 +206,11 @@ export class CallScope {
     this.#owner?.onReading(isKeptAlive);
   }
 
-  /** Clears all time limits, because a stream applies its own. */
+  /** Clears all time limits, because a stream applies its own, and the last wait, which keeps the response. */
   clearLimits(): void {
     this.endAttempt();
     clearTimeout(this.#totalTimer);
+    this.#stopWaiting = undefined;
   }
 
   /** Waits between attempts. Returns `false` if the call was aborted or timed out meanwhile. */
