@@ -310,6 +310,12 @@ export class GatewayRequest<T = unknown> {
     return late.grace;
   }
 
+  /** Logs a warning about the call. */
+  warn(message: string): void {
+    const { client, spec, id } = this;
+    client.log.write('warn', message, { callId: id, operation: spec.operation });
+  }
+
   /** Reports that the caller reads the response, or that it is unread. */
   onReading(isRead: boolean): void {
     this.emit('reading', isRead);

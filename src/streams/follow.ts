@@ -59,8 +59,8 @@ export class StreamFollower<Item> implements EventTaker {
     this.#protocol = protocol;
     this.#context = context;
     this.#items = items;
-    this.#maxEventBytes = context.maxEventBytes ?? Infinity;
-    this.progress = protocol.follow(context.partial ?? true);
+    this.#maxEventBytes = context.settings.maxEventBytes ?? Infinity;
+    this.progress = protocol.follow(context.settings.partial ?? true);
     this.#delivery = protocol.deliver?.((item) => items.push(item));
   }
 
@@ -186,18 +186,18 @@ export class StreamFollower<Item> implements EventTaker {
     const parts = this.#protocol.split?.(value) ?? [];
     if (parts.length > 0) for (const part of parts) this.#takeItem(part);
     else if (isHollow(value)) this.#move('hollow');
-    else if (isObject(value) || this.#context.validation === 'strict') this.#takeItem(value);
+    else if (isObject(value) || this.#context.check.validation === 'strict') this.#takeItem(value);
     else this.#unread = JSON.stringify(value);
   }
 
   #takeItem(value: unknown): void {
     const { progress } = this;
     const protocol = this.#protocol;
-    const { validation, holds } = this.#context;
-    const isCompared = validation === 'strict' || this.#compared++ < comparedItems;
+    const { check, holds } = this.#context;
+    const isCompared = check.validation === 'strict' || this.#compared++ < comparedItems;
     // Written before the item is normalized.
     const received = progress.started ? undefined : JSON.stringify(value);
-    const item = protocol.read(value, isCompared ? this.#context : unchecked);
+    const item = protocol.read(value, isCompared ? check : unchecked);
     progress.add(item);
     if (!progress.started) this.#unread = received;
     if (holds === true) this.hasContent ||= protocol.hasContent?.(item) ?? true;

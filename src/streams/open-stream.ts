@@ -1,5 +1,6 @@
 import { readErrorValue } from '../answers/failure.ts';
 import { parseJSON, parseLines } from '../answers/objects.ts';
+import { unchecked } from '../answers/reader.ts';
 import type { JsonObject } from '../types.ts';
 import { APIError, APIUserAbortError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import type { AnswerFormat, GatewayRequest } from '../calls/gateway-request.ts';
@@ -70,13 +71,14 @@ export async function collectStream<Item>(
   context: StreamContext,
   protocol: StreamProtocol<Item>,
 ): Promise<WholeOf<Item>> {
-  const { maxResponseBytes: maxBytes, error } = context;
-  const collecting = { ...context, partial: true, maxBytes };
+  const { settings } = context;
+  const maxBytes = settings.maxResponseBytes;
+  const collecting = { ...context, settings: { ...settings, partial: true }, maxBytes };
   const reading = new StreamReader(response.body ?? [], collecting, protocol, events);
   while ((await reading.next()).done !== true);
   const { partial, usage } = reading;
   if (partial !== undefined) return partial;
-  throw truncated(error, { partial, usage, started: false }, 'truncated');
+  throw truncated(context.describe(), { partial, usage, started: false }, 'truncated');
 }
 
 /* @__NO_SIDE_EFFECTS__ */
@@ -144,7 +146,7 @@ async function streamText<Item>(
   context: StreamContext,
   protocol: StreamProtocol<Item>,
 ): Promise<Opened<Item, never>> {
-  const text = await readText(answer, context.maxResponseBytes ?? Infinity);
+  const text = await readText(answer, request.settings.maxResponseBytes);
   const value = parseJSON(text, parseLines);
   if (typeof value === 'object' && value !== null) {
     return streamWholeText(request, answer, context, protocol, text);
@@ -186,8 +188,7 @@ export function streamOfTask<Item>(
   protocol: StreamProtocol<Item>,
 ): (result: unknown) => Stream<Item> {
   // The call has ended, and the result was validated when it was read.
-  const ended = { release: () => {}, chunk: undefined, validation: 'off' } as const;
-  const context = { ...toStreamContext(request, answer), ...ended };
+  const context = { ...toStreamContext(request, answer), owner: undefined, check: unchecked };
   return (result) => {
     const { events: values = [], isWhole } = toEvents(result, protocol) ?? {};
     return streamFromValues(values, context, protocol, isWhole);
@@ -202,7 +203,7 @@ async function streamWholeAnswer<Item, Other>(
   protocol: StreamProtocol<Item>,
   readOther: ReadOther<Other> | undefined,
 ): Promise<Opened<Item, Other>> {
-  const text = await readText(answer, context.maxResponseBytes ?? Infinity);
+  const text = await readText(answer, request.settings.maxResponseBytes);
   return streamWholeText(request, answer, context, protocol, text, readOther);
 }
 
@@ -244,7 +245,7 @@ export function collectAs<Item>(
     const { response, text } = keepBody(answer.response, request.settings.maxResponseBytes);
     const context = toStreamContext(request, answer);
     const body = (): string => request.redaction.withoutKeys(text());
-    const keeping = { ...context, error: { ...context.error, body } };
+    const keeping = { ...context, describe: () => ({ ...context.describe(), body }) };
     const whole = await collectStream(response, keeping, protocol).catch(noteFailure(request));
     const problem = findProblem?.(whole);
     if (problem === undefined) return whole;
@@ -258,39 +259,29 @@ function adviceOf(kind: FailureKind): Judgement | undefined {
   return outcome === 'unknown' ? undefined : { outcome, advice };
 }
 
-/** Returns the settings of a call that its stream needs. */
 function toStreamContext(request: GatewayRequest, answer: Answer): StreamContext {
-  const { settings, spec, scope } = request;
+  const { settings, check, scope, spec } = request;
   const { requestId } = answer;
   const { status, headers } = answer.response;
-  const evidence = { phase: 'body', status, requestId } as const;
-  // Named one by one, because a copy of all settings would be most of a stream that waits.
   return {
-    firstByteTimeout: settings.firstByteTimeout,
-    idleTimeout: settings.idleTimeout,
-    chunkTimeout: settings.chunkTimeout,
-    totalTimeout: settings.totalTimeout,
-    onTruncated: settings.onTruncated,
-    maxEventBytes: settings.maxEventBytes,
-    maxResponseBytes: settings.maxResponseBytes,
-    partial: settings.partial,
-    ...request.check,
+    settings,
+    check,
     controller: scope.controller,
     signal: scope.signal,
     startedAt: request.startedAt,
-    error: {
-      operation: spec.operation,
-      callId: request.id,
-      requestID: requestId,
-      status,
-      headers,
-      redaction: request.redaction,
-      judge: (body) => adviceOf(classifyEvent(body, headers, spec.charge)),
-      evidence: { ...evidence, attempts: request.history.evidence(evidence) },
+    owner: request,
+    describe() {
+      const evidence = { phase: 'body', status, requestId } as const;
+      return {
+        operation: spec.operation,
+        callId: request.id,
+        requestID: requestId,
+        status,
+        headers,
+        redaction: request.redaction,
+        judge: (body) => adviceOf(classifyEvent(body, headers, spec.charge)),
+        evidence: { ...evidence, attempts: request.history.evidence(evidence) },
+      };
     },
-    warn: (message) =>
-      request.client.log.write('warn', message, { callId: request.id, operation: spec.operation }),
-    release: (outcome, progress) => request.endStream(outcome, progress),
-    chunk: () => request.noteChunk(),
   };
 }

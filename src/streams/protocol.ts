@@ -13,31 +13,43 @@ export interface StreamOutcome {
   readonly error?: unknown;
 }
 
-/** Settings of the call that a stream belongs to. */
-export interface StreamContext extends StreamLimits, ReadCheck {
+/** Options of a call that its stream follows. */
+interface StreamSettings extends StreamLimits {
+  readonly onTruncated?: 'throw' | 'warn' | 'allow' | undefined;
+  readonly maxEventBytes?: number | undefined;
+  /** The largest size in bytes of a stream that is collected into one response. */
+  readonly maxResponseBytes?: number | undefined;
+  /** `true` keeps the response so far, assembled from its chunks. */
+  readonly partial?: boolean | undefined;
+}
+
+/** The request behind a stream. Its methods must not throw. */
+interface StreamOwner {
+  /** Writes a warning to the caller's logger. */
+  warn(message: string): void;
+  /** Called when items arrive, once for those that arrive together. */
+  noteChunk(): void;
+  /** Called exactly once, when reading ends. */
+  endStream(outcome: StreamOutcome, progress: StreamProgress<unknown>): void;
+}
+
+/** What a stream needs of its call. */
+export interface StreamContext {
+  readonly settings: StreamSettings;
+  readonly check: ReadCheck;
   /** Aborts the request. The stream aborts it too, if it is closed before its end. */
   readonly controller: AbortController;
   /** The caller's own signal. When it is aborted the stream throws `APIUserAbortError`. */
   readonly signal?: AbortSignal | null | undefined;
   /** When the call began, on the clock of `performance.now()`. */
   readonly startedAt: number;
-  readonly onTruncated?: 'throw' | 'warn' | 'allow' | undefined;
-  readonly maxEventBytes?: number | undefined;
+  readonly owner?: StreamOwner | undefined;
   /** The largest size of this stream in bytes; no limit by default. */
   readonly maxBytes?: number | undefined;
-  /** The largest size in bytes of a stream that is collected into one response. */
-  readonly maxResponseBytes?: number | undefined;
-  /** `true` keeps the response so far, assembled from its chunks. */
-  readonly partial?: boolean | undefined;
-  readonly error: StreamErrorBase;
   /** `true` reads the stream up to its first content before the caller does; see `StreamReader.begun`. */
   readonly holds?: boolean | undefined;
-  /** Writes a warning to the caller's logger. */
-  readonly warn?: (message: string) => void;
-  /** Called exactly once, when reading ends. It must not throw. */
-  readonly release?: (outcome: StreamOutcome, progress: StreamProgress<unknown>) => void;
-  /** Called when items arrive, once for those that arrive together. It must not throw. */
-  readonly chunk?: (() => void) | undefined;
+  /** Returns the details of the call that errors have. */
+  describe(): StreamErrorBase;
 }
 
 declare const addsUpTo: unique symbol;

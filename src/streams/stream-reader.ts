@@ -92,10 +92,10 @@ export class StreamReader<Item> implements StreamReading<Item> {
     this.#form = form;
     this.#items = new ChunkQueue<Item>(undefined, () => this.aborted);
     this.#answer = new StreamFollower(protocol, context, this.#items);
-    this.#events = form.format(this.#answer, context.maxEventBytes);
+    this.#events = form.format(this.#answer, context.settings.maxEventBytes);
     this.#timeouts =
       form.limits &&
-      new form.limits.Timeouts(context, context.startedAt, (limit, timeout) =>
+      new form.limits.Timeouts(context.settings, context.startedAt, (limit, timeout) =>
         this.#onPassed(limit, timeout),
       );
     if (context.holds === true) this.begun = this.#hold();
@@ -123,9 +123,12 @@ export class StreamReader<Item> implements StreamReading<Item> {
   }
 
   get aborted(): Aborted | undefined {
-    const { signal, controller, error } = this.#context;
-    const { progress } = this.#answer;
-    if (signal?.aborted === true) return { failure: userAborted(error, progress, signal.reason) };
+    const { signal, controller } = this.#context;
+    if (signal?.aborted === true) {
+      return {
+        failure: userAborted(this.#context.describe(), this.#answer.progress, signal.reason),
+      };
+    }
     if (this.#abortedBy === 'stream' || !controller.signal.aborted) return undefined;
     const { reason }: { reason: unknown } = controller.signal;
     return { failure: reason instanceof GatewayError ? reason : undefined };
@@ -144,7 +147,7 @@ export class StreamReader<Item> implements StreamReading<Item> {
     this.#abortRequest();
     if (this.#outcome !== undefined) return;
     if (isDropped === true) {
-      this.#context.warn?.('A stream was dropped before its end; it is closed now');
+      this.#context.owner?.warn('A stream was dropped before its end; it is closed now');
     }
     this.#leave();
   }
@@ -217,13 +220,13 @@ export class StreamReader<Item> implements StreamReading<Item> {
       return;
     }
     const answer = this.#answer;
-    const { maxBytes = Infinity, chunk: noteChunk } = this.#context;
+    const { maxBytes = Infinity, owner } = this.#context;
     const bytes = toBytes(chunk, this.#events);
     this.#bytesRead += bytes.byteLength;
     if (this.#bytesRead > maxBytes) throw tooLarge(maxBytes, 'it', 'maxResponseBytes');
     this.#events.push(bytes);
     this.#timeouts?.endRead(answer.hasNewItems);
-    if (answer.hasNewItems) noteChunk?.();
+    if (answer.hasNewItems) owner?.noteChunk();
     if (answer.hasContent) this.#letGo?.();
     if (answer.isOver) this.#settle({ verdict: 'complete' }, 'drain');
     else if (answer.isEnding) this.#timeouts?.expectEnd();
@@ -239,34 +242,41 @@ export class StreamReader<Item> implements StreamReading<Item> {
     try {
       work();
     } catch (cause) {
-      const { error } = this.#context;
-      this.#leave(readingFailure(error, this.#answer.progress, cause), 'truncated');
+      const base = this.#context.describe();
+      this.#leave(readingFailure(base, this.#answer.progress, cause), 'truncated');
     }
   }
 
   #onPassed(limit: StreamLimit, timeout: number): void {
-    const { error, warn } = this.#context;
+    const { owner } = this.#context;
     const { progress, hasFailed, isFinished } = this.#answer;
     if (limit === 'ending' || hasFailed) this.#attempt(() => this.#finish(undefined, 'cancel'));
     else if (isFinished) this.#leave();
     else {
-      if (limit === 'unread') warn?.('A stream was not read and is closed now');
-      this.#leave(this.#form.limits?.failure(error, progress, limit, timeout));
+      if (limit === 'unread') owner?.warn('A stream was not read and is closed now');
+      this.#leave(this.#form.limits?.failure(this.#context.describe(), progress, limit, timeout));
     }
   }
 
   /** Ends the stream with its body, which ended, failed or was given up. */
   #finish(broken?: { readonly cause: unknown }, rest: 'drain' | 'cancel' = 'drain'): void {
-    const { onTruncated, error: base, warn } = this.#context;
+    const { settings, owner } = this.#context;
+    const { onTruncated } = settings;
     const answer = this.#answer;
     this.#events.end();
     answer.takeEnd();
     const verdict = answer.verdict(broken !== undefined);
     let error: unknown;
     if (verdict !== 'complete' && onTruncated === 'warn') {
-      warn?.(`The stream ${describeEnding(verdict, answer.progress)}`);
+      owner?.warn(`The stream ${describeEnding(verdict, answer.progress)}`);
     } else if (verdict !== 'complete' && onTruncated !== 'allow') {
-      error = truncated(base, answer.progress, verdict, broken?.cause, answer.unread);
+      error = truncated(
+        this.#context.describe(),
+        answer.progress,
+        verdict,
+        broken?.cause,
+        answer.unread,
+      );
     }
     this.#settle({ verdict, error }, rest);
   }
@@ -292,7 +302,7 @@ export class StreamReader<Item> implements StreamReading<Item> {
     if (this.#isGivenUp) this.#cancelBody();
     else void this.#drainBody();
     this.#abortRequest();
-    this.#context.release?.(end, answer.progress);
+    this.#context.owner?.endStream(end, answer.progress);
     // Content may have arrived together with the error.
     this.#letGo?.(answer.hasContent ? undefined : end.error);
   }

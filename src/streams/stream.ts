@@ -1,6 +1,6 @@
 // Programs whose compiler settings do not include this library must understand `await using` too.
 /// <reference lib="esnext.disposable" preserve="true" />
-import { type ResponseSchema, trust } from '../answers/reader.ts';
+import { type ResponseSchema, trust, unchecked } from '../answers/reader.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { StreamVerdict } from './errors.ts';
 import { jsonLines } from './events.ts';
@@ -248,12 +248,12 @@ export function readLinesAsStream<Item>(
   signal?: AbortSignal,
 ): Stream<Item> {
   const context: StreamContext = {
+    settings: {},
+    check: unchecked,
     controller,
     signal,
     startedAt: 0,
-    validation: 'off',
-    onIssue: () => {},
-    error: { operation: 'fromReadableStream()' },
+    describe: () => ({ operation: 'fromReadableStream()' }),
   };
   return toStream(new StreamReader(readable, context, protocol, { format: jsonLines }));
 }

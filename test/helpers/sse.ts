@@ -13,33 +13,51 @@ export interface Watched {
   releases: number;
 }
 
+const describeCall = () => ({
+  operation: 'chat.completions.create',
+  callId: 'call-1',
+  requestID: 'request-1',
+  status: 200,
+  headers: new Headers({ 'x-oneapi-request-id': 'request-1' }),
+});
+
+/** Settings of a stream, and what else differs from the usual. */
+type Overrides = StreamContext['settings'] &
+  Partial<Pick<StreamContext, 'signal' | 'startedAt' | 'describe'>> &
+  Partial<Pick<StreamContext['check'], 'validation'>>;
+
 /** A context for a stream without limits, which records its effects. */
-export function watchedContext(overrides: Partial<StreamContext> = {}): Watched {
+export function watchedContext({
+  signal,
+  startedAt = performance.now(),
+  describe = describeCall,
+  validation = 'tolerant',
+  ...settings
+}: Overrides = {}): Watched {
   const watched: Watched = {
     warnings: [],
     issues: [],
     releases: 0,
     context: {
+      settings: {
+        onTruncated: 'throw',
+        maxEventBytes: 134_217_728,
+        maxResponseBytes: 134_217_728,
+        partial: true,
+        ...settings,
+      },
+      check: { validation, onIssue: (issue) => watched.issues.push(issue) },
       controller: new AbortController(),
-      startedAt: performance.now(),
-      onTruncated: 'throw',
-      maxEventBytes: 134_217_728,
-      maxResponseBytes: 134_217_728,
-      partial: true,
-      validation: 'tolerant',
-      onIssue: (issue) => watched.issues.push(issue),
-      error: {
-        operation: 'chat.completions.create',
-        callId: 'call-1',
-        requestID: 'request-1',
-        status: 200,
-        headers: new Headers({ 'x-oneapi-request-id': 'request-1' }),
+      signal,
+      startedAt,
+      owner: {
+        warn: (message) => watched.warnings.push(message),
+        noteChunk: () => {},
+        endStream: () => {
+          watched.releases += 1;
+        },
       },
-      warn: (message) => watched.warnings.push(message),
-      release: () => {
-        watched.releases += 1;
-      },
-      ...overrides,
+      describe,
     },
   };
   return watched;

@@ -238,7 +238,9 @@ describe('an error inside a stream', () => {
 
   test('an error inside a stream has the request id of its message if headers cannot be read, as in browsers', async () => {
     const event = encode({ error: { message: 'Too long (request id: r-7)' } });
-    const watched = watchedContext({ error: { operation: 'chat.completions.create' } });
+    const watched = watchedContext({
+      describe: () => ({ operation: 'chat.completions.create' }),
+    });
 
     const result = await readStream(openChat(event, watched));
 

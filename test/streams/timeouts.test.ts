@@ -14,11 +14,7 @@ import {
 
 function openStream(limits: StreamLimits, more: { startedAt?: number } = {}) {
   const body = openResponse();
-  const watched = watchedContext({
-    ...limits,
-    startedAt: performance.now(),
-    ...more,
-  });
+  const watched = watchedContext({ ...limits, ...more });
   return {
     ...body,
     watched,

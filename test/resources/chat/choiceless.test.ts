@@ -198,7 +198,7 @@ test('accepts any `object` of a chunk', async () => {
 /** A stream that is being read while its body is written by the test. */
 function open(limits: object = {}) {
   const body = openResponse();
-  const context = { ...watchedContext().context, startedAt: performance.now(), ...limits };
+  const { context } = watchedContext(limits);
   const chunks: ChatCompletionChunk[] = [];
   const stream = createStream(body.response, context, {
     ...chatProtocolFor(1),
@@ -343,7 +343,7 @@ describe('any sequence of chunks', () => {
         const out: ChatCompletionChunk[] = [];
         const delivery = deliverWithChoices((item) => out.push(item), asks);
         sequence.forEach((kind, at) => {
-          const item = chatProtocolFor(1).read(make(kind, at), watchedContext().context);
+          const item = chatProtocolFor(1).read(make(kind, at), watchedContext().context.check);
 
           const isOwn = delivery.add(item);
 
