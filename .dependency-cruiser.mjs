@@ -120,7 +120,7 @@ export default {
       'Adapters for other packages use the public API, and read files, pieces, finish reasons and options as the client does.',
       'adapters/(ai-sdk|otel|ledgers)',
       [
-        'index\\.ts$',
+        '(index|endpoints)\\.ts$',
         'answers/(finish-reasons|pieces|received-file)\\.ts$',
         'options/option-names\\.ts$',
       ],

@@ -1,4 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
+import { type Endpoint, findEndpoint } from '../../endpoints.ts';
 import { type ObservedCall, type ObservedEnd, usageOf } from '../../index.ts';
 
 /**
@@ -19,28 +20,39 @@ const image: OperationName = { name: 'generate_content', output: 'image' };
 const video: OperationName = { name: 'generate_content', output: 'video' };
 const read: OperationName = { name: 'fetch_response', output: 'video' };
 
-const operations: Readonly<Record<string, OperationName>> = {
-  'chat.completions.create': { name: 'chat' },
-  'responses.create': { name: 'chat' },
+/** The names of operations by their group. */
+const groupNames: { readonly [Group in Endpoint['group']]?: OperationName } = {
+  texts: { name: 'chat' },
+  uploads: { name: 'generate_content', output: 'text' },
+  embeddings: { name: 'embeddings' },
+  images: image,
+  edits: image,
+  submissions: video,
+  remixes: video,
+};
+
+/** Those of operations that differ from their group. */
+const otherNames: Readonly<Record<string, OperationName>> = {
   'generate.content': { name: 'generate_content' },
   'generate.contentStream': { name: 'generate_content' },
-  'embeddings.create': { name: 'embeddings' },
-  'embeddings.createForEngine': { name: 'embeddings' },
-  'images.generate': image,
-  'images.edit': image,
   'audio.speech.create': { name: 'generate_content', output: 'speech' },
-  'audio.transcriptions.create': { name: 'generate_content', output: 'text' },
-  'audio.translations.create': { name: 'generate_content', output: 'text' },
-  'videos.create': video,
-  'videos.remix': video,
-  'videos.retrieve': read,
-  'videos.retrieveFromVendor': read,
-  'videos.downloadContent': read,
 };
 
 /** Returns the conventional name of an operation; `undefined` if it is not about generative AI. */
 export function operationName({ operation }: ObservedCall): OperationName | undefined {
-  return Object.hasOwn(operations, operation) ? operations[operation] : undefined;
+  const endpoint = findEndpoint(operation);
+  if (endpoint?.task === 'reads') return read;
+  return otherNames[operation] ?? (endpoint && groupNames[endpoint.group]);
+}
+
+/** Returns whether a call submits a task. */
+export const submitsTask = ({ operation }: ObservedCall): boolean =>
+  findEndpoint(operation)?.task === 'creates';
+
+/** Returns whether a call reads the status of a task. */
+export function isPoll({ operation }: ObservedCall): boolean {
+  const { task, responses } = findEndpoint(operation) ?? {};
+  return task === 'reads' && responses?.includes('json') === true;
 }
 
 /** Returns the span name: the operation and the model, if known. */

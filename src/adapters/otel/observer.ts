@@ -25,8 +25,10 @@ import {
   errorType,
   operationName,
   requestAttributes,
+  isPoll,
   responseAttributes,
   spanName,
+  submitsTask,
 } from './conventions.ts';
 import { type Recorder, createRecorder } from './metrics.ts';
 import { linksTo, PollMemory, formatTraceparent } from './videos.ts';
@@ -124,8 +126,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Observer {
   const polls = new PollMemory();
   return {
     start(call) {
-      const isPoll = call.operation.startsWith('videos.retrieve');
-      return isPoll ? observePoll(call, settings, polls) : observeCall(call, settings);
+      return isPoll(call) ? observePoll(call, settings, polls) : observeCall(call, settings);
     },
   };
 }
@@ -163,13 +164,12 @@ function observeCall(call: ObservedCall, settings: Settings): CallObserver {
     links: linksTo(call.trace),
   });
   const inside = trace.setSpan(context.active(), span);
-  const submits = call.operation.startsWith('videos.') && call.chargeClass === 'charged';
   let attempts = 0;
   let firstChunk: number | undefined;
   let lastChunk: number | undefined;
   const chunkGaps: number[] = [];
   return {
-    trace: submits ? formatTraceparent(span.spanContext()) : undefined,
+    trace: submitsTask(call) ? formatTraceparent(span.spanContext()) : undefined,
     run: (work) => context.with(inside, work),
     attempt(request) {
       attempts = request.attempt;
