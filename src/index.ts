@@ -28,7 +28,6 @@ export {
   ContentExpiredError,
   ContentUnavailableError,
   ContentNotReadyError,
-  ImageSubmitUnknownError,
   VideoSubmitUnknownError,
 } from './errors/operation-errors.ts';
 export { defineGateway } from './gateways/define.ts';
@@ -72,6 +71,7 @@ export {
 export {
   ImageFailedError,
   type ImageFailedErrorInit,
+  ImageSubmitUnknownError,
   ImageWaitAbortedError,
   ImageWaitError,
   type ImageWaitSummary,

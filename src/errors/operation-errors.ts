@@ -119,13 +119,13 @@ export function unavailable(
 export const unknownAdvice =
   "It may exist and be charged, so submitting again may pay twice. account.settle(error) reads the gateway's usage log.";
 
-/** Input of the constructors of `VideoSubmitUnknownError` and `ImageSubmitUnknownError`. */
+/** Input of the constructor of a `SubmitUnknownError`. */
 export type SubmitUnknownInit = Omit<APIErrorInit, 'outcome'> & {
   readonly isInProgress?: boolean | undefined;
 };
 
-/** A submission with an unknown outcome. */
-class SubmitUnknownError extends APIError {
+/** A submission with an unknown outcome. Each kind of task has a class of its own. */
+export class SubmitUnknownError extends APIError {
   /**
    * `true` if another worker is making the call now, according to the ledger: try again later with the same
    * `callId` to get its task. If `false`, trying again doesn't help.
@@ -145,15 +145,6 @@ class SubmitUnknownError extends APIError {
  */
 export class VideoSubmitUnknownError extends SubmitUnknownError {
   static override readonly kind: string = 'VideoSubmitUnknownError';
-}
-
-/**
- * According to the ledger, this call for images was sent before, with an unknown outcome: a process died, or
- * the response was lost. Sending it again may pay twice. `account.settle(error)` looks up in the usage log
- * whether it was charged.
- */
-export class ImageSubmitUnknownError extends SubmitUnknownError {
-  static override readonly kind: string = 'ImageSubmitUnknownError';
 }
 
 /** Matches errors of gateways that read JSON and received a form. Go fails at the `-` of its boundary. */

@@ -4,6 +4,7 @@ import { findRequestId } from '../../http/responses/response-body.ts';
 import { APIError } from '../../errors/api-errors.ts';
 import { type AttemptEvidence, GatewayError } from '../../errors/gateway-error.ts';
 import { VideoSubmitUnknownError } from '../../errors/operation-errors.ts';
+import { isTaskRef } from '../../tasks/ref.ts';
 import type { JsonObject } from '../../types.ts';
 import type { Calls } from './calls.ts';
 import type { CallRecord } from './record.ts';
@@ -22,7 +23,8 @@ const handleFields = ['id', 'requestId', 'baseURL'];
 function isTask(value: JsonObject): boolean {
   if (!isText(value['id'])) return false;
   const { kind, object, task_id: taskId } = value;
-  if (kind === 'video' || kind === 'image' || object === 'video' || isText(taskId)) return true;
+  if (isTaskRef(value) || object === 'video' || isText(taskId)) return true;
+  if (kind === 'video' || kind === 'image') return true;
   return Object.keys(value).every((name) => handleFields.includes(name));
 }
 

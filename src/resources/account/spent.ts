@@ -10,7 +10,7 @@ import type { Budget } from '../../options/options.ts';
 import { isTaskRef } from '../../tasks/ref.ts';
 import { BudgetState } from './budget/state.ts';
 import { type Calls, findCalls } from './calls.ts';
-import { addUsage, hasCounts, type PriceKind, priceKind, type UsageSum } from './cost.ts';
+import { addUsage, hasCounts, type PriceKind, type UsageSum } from './cost.ts';
 import { PriceList, readPriceList } from './prices.ts';
 import { type CallRecord, createRecord, isCounted, type Report } from './record.ts';
 import { expectUsage } from './budget/request-cost.ts';
@@ -61,9 +61,6 @@ export function releaseCalls(calls: Calls, question: Question): void {
   for (const requestId of question.requestIds) calls.releaseSuccess(requestId);
 }
 
-/** Kinds of operations whose results may be tasks. The response to a poll may report the cost of the task. */
-const withTasks: ReadonlySet<PriceKind> = new Set(['video', 'image']);
-
 /** Returns the usage to assume for a response that reports none; `undefined` if it can't be estimated. */
 function assumeUsage(kind: PriceKind, params: GatewayRequest['params']): UsageSum | undefined {
   if (kind !== 'text' && kind !== 'embedding') return undefined;
@@ -84,9 +81,9 @@ function findTaskIds(answer: unknown): readonly string[] {
   return isObject(answer) ? [findId(answer)].filter(isText) : [];
 }
 
-/** Records what the response to a poll reports. */
+/** Records what the response to a poll reports, such as the cost of the task. */
 const recordPoll = (call: GatewayRequest): Listener | undefined => {
-  if (!withTasks.has(priceKind(call.spec.operation))) return undefined;
+  if (call.spec.task !== 'reads') return undefined;
   let headers: Headers | undefined;
   return {
     answered({ response }) {
@@ -160,7 +157,7 @@ class CallRecorder implements Listener {
       cost,
       model,
       expected: isSilent && record.isSent ? assumeUsage(record.kind, call.params) : undefined,
-      taskIds: withTasks.has(record.kind) ? findTaskIds(answer) : none,
+      taskIds: call.spec.charge === 'charged' ? findTaskIds(answer) : none,
     };
     const { history, settings } = call;
     // A stream that broke off was accepted and is not one of the lost attempts.

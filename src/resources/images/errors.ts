@@ -5,7 +5,17 @@ import {
   TaskWaitError,
   type TaskWaitSummary,
 } from '../../tasks/errors.ts';
+import { SubmitUnknownError } from '../../errors/operation-errors.ts';
 import type { ImageTaskRef } from '../../tasks/ref.ts';
+
+/**
+ * According to the ledger, this call for images was sent before, with an unknown outcome: a process died, or
+ * the response was lost. Sending it again may pay twice. `account.settle(error)` looks up in the usage log
+ * whether it was charged.
+ */
+export class ImageSubmitUnknownError extends SubmitUnknownError {
+  static override readonly kind: string = 'ImageSubmitUnknownError';
+}
 
 /** Input of the constructor of `ImageFailedError`. */
 export type ImageFailedErrorInit = TaskFailedErrorInit<ImageTaskRef>;

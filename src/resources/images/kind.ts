@@ -1,5 +1,4 @@
 import { check } from '../../options/check.ts';
-import { ImageSubmitUnknownError } from '../../errors/operation-errors.ts';
 import type { TaskKind } from '../../tasks/kind.ts';
 import {
   checkTaskId,
@@ -7,7 +6,7 @@ import {
   makeImageRef,
   parseImageTaskRef,
 } from '../../tasks/ref.ts';
-import { imageErrors } from './errors.ts';
+import { imageErrors, ImageSubmitUnknownError } from './errors.ts';
 import { type ImageTask, pollImages, restateImage } from './poll.ts';
 
 export const imageTasks: TaskKind<ImageTaskRef, ImageTask> = {
