@@ -86,7 +86,7 @@ export type GatewayOptionsFor<
   >;
 
 interface ResourceClass {
-  new (transport: () => Transport, settle?: AccountPart['settle']): GatewayResource;
+  new (transport: () => Transport): GatewayResource;
   readonly part?: AccountPart;
 }
 
@@ -152,7 +152,7 @@ export function createGateway(
       super(changed, { policies: own, account });
       for (const [name, Resource] of classes) {
         check(!(name in this), `resources.${name}`, 'is the name of another member of the client.');
-        Object.assign(this, { [name]: new Resource(this.transport, account?.settle) });
+        Object.assign(this, { [name]: new Resource(this.transport) });
       }
     }
   }

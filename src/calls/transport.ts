@@ -15,6 +15,7 @@ import {
   type OperationReturning,
   type ResponseKind,
 } from '../endpoints.ts';
+import type { AttemptEvidence } from '../errors/gateway-error.ts';
 import type { GatewayOptions, GatewayPolicy, RequestOptions } from '../options/options.ts';
 import { copyOptions, copyParams } from '../options/snapshot.ts';
 import type { DefinedGateway } from '../options/gateway-profile.ts';
@@ -85,6 +86,19 @@ export interface Policy<Option extends string = string> extends GatewayPolicy<Op
   readonly wrap?: (next: Send) => Send;
 }
 
+/** Looks up in the gateway's usage log whether a submission with an unknown outcome was charged. */
+export type SettleSubmission = (
+  transport: Transport,
+  callId: string,
+  request: Pick<AttemptEvidence, 'requestId' | 'isErrorComplete'>,
+  signal: AbortSignal,
+) => Promise<{
+  readonly verdict: 'charged' | 'refunded' | 'not_charged' | 'unknowable';
+  readonly taskId?: string | undefined;
+  readonly model?: string | undefined;
+  readonly reason: string;
+}>;
+
 /** The features of a client. */
 export interface Features {
   /** The context of a later subscriber encloses those of earlier ones. */
@@ -93,6 +107,8 @@ export interface Features {
   readonly policies: readonly Policy[];
   /** Options whose policy the client lacks, each with the way to add it. */
   readonly missing: ReadonlyMap<string, string>;
+  /** `undefined` if the client has no account. */
+  readonly settle?: SettleSubmission | undefined;
 }
 
 const none: Features = { subscribers: [], policies: [], missing: new Map() };

@@ -6,12 +6,12 @@ import { tracing } from '../policies/observing/channel.ts';
 import { logging } from '../policies/observing/log.ts';
 import type { GatewayReader } from '../gateways/find.ts';
 import { withLimit } from '../tasks/limits.ts';
-import type { SettleSubmission } from '../tasks/submit.ts';
 import { changeSettings, type ClientSettings, resolveSettings } from '../calls/settings.ts';
 import {
   type Features,
   type Policy,
   requirePolicies,
+  type SettleSubmission,
   type Subscriber,
   Transport,
 } from '../calls/transport.ts';
@@ -66,6 +66,7 @@ function createFeatures(options: GatewayOptions, { policies, account }: ClientPa
     subscribers: sorted.flatMap(({ listen }) => listen?.(options) ?? []),
     policies: sorted.filter(({ wrap }) => wrap !== undefined),
     missing,
+    settle: account?.settle,
   };
 }
 

@@ -43,9 +43,9 @@ export class FullClient extends GatewayCore {
     this.responses = new Responses(this.transport);
     this.generate = new Generate(this.transport);
     this.embeddings = new Embeddings(this.transport);
-    this.images = new Images(this.transport, Account.part.settle);
+    this.images = new Images(this.transport);
     this.audio = new Audio(this.transport);
-    this.videos = new Videos(this.transport, Account.part.settle);
+    this.videos = new Videos(this.transport);
     this.models = new Models(this.transport);
     this.account = new Account(this.transport);
   }

@@ -82,26 +82,6 @@ export function createLedgerCall<Ref extends AnyRef>(
   return new LedgerCall(kind, ledger, callId, limits);
 }
 
-/** Looks up in the usage log of the gateway whether a submission with an unknown outcome was charged. */
-export type SettleSubmission = (
-  transport: Transport,
-  callId: string,
-  request: SubmittedRequest,
-  signal: AbortSignal | null | undefined,
-) => Promise<{
-  readonly verdict: Settled['verdict'];
-  readonly taskId?: string | undefined;
-  readonly model?: string | undefined;
-  readonly reason: string;
-}>;
-
-/** The parts of a client that a submission uses. */
-export interface Submitter {
-  readonly transport: Transport;
-  /** `undefined` if the client has no account. */
-  readonly settle: SettleSubmission | undefined;
-}
-
 /**
  * Returns the only request of a failed submission. With fallbacks, only requests to the last model count,
  * because the other models rejected theirs.
@@ -138,17 +118,15 @@ function findModel(requested: string | undefined, logged: string | undefined): s
 
 /** Looks up the outcome of a submission in the usage log. A failed lookup is reported as `unknowable`. */
 async function settleCall<Ref>(
-  { transport, settle }: Submitter,
+  transport: Transport,
   { callId = '', signal }: Pick<LedgerOptions, 'callId'> & { readonly signal: AbortSignal },
   request: SubmittedRequest,
   requested: string | undefined,
   toRef: (taskId: string, task: SettledTask) => Ref,
 ): Promise<Settled<Ref>> {
+  const { settle } = transport.features;
   if (settle === undefined) {
-    return {
-      verdict: 'unknowable',
-      reason: 'this client cannot read the usage log',
-    };
+    return { verdict: 'unknowable', reason: 'this client cannot read the usage log' };
   }
   try {
     const settled = await settle(transport, callId, request, signal);
@@ -249,7 +227,7 @@ async function record<Ref extends AnyRef, Answer>(
  * @param call - The entry of the submission in its ledger; `undefined` without a ledger.
  */
 export async function submitOnce<Ref extends AnyRef, Answer>(
-  submitter: Submitter,
+  transport: Transport,
   call: LedgerCall<Ref> | undefined,
   submission: TaskSubmission<Ref, Answer>,
   options: SubmitOptions,
@@ -261,9 +239,9 @@ export async function submitOnce<Ref extends AnyRef, Answer>(
     return { ref: refIn(answer.data), answer, call };
   }
   const claimed = call.claim(content(), onUnknown, (before, signal) =>
-    settleCall(submitter, { callId, signal }, before, model, createRef),
+    settleCall(transport, { callId, signal }, before, model, createRef),
   );
   const existing = await call.track(claimed);
   if (existing !== undefined) return { ref: existing, call };
-  return record(call, submission, options, submitter.transport.client);
+  return record(call, submission, options, transport.client);
 }

@@ -100,7 +100,7 @@ export async function downloadVideo(
     throw new InvalidInputError('client', 'must be a Gateway.');
   }
   const target = checkPath('to', options?.to);
-  const { id, baseURL } = resolveOwnTask(client.videos.submitter().transport, task).ref;
+  const { id, baseURL } = resolveOwnTask(client.videos.transport(), task).ref;
   const { resume = false, variant = '', signal } = options;
   checkSaveOptions(options);
   checkBoolean('resume', resume);

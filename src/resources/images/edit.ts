@@ -12,7 +12,7 @@ import { checkImageText } from '../../uploads/references.ts';
 import { formBody, formFields } from '../../uploads/multipart.ts';
 import type { Uploadable } from '../../uploads/types.ts';
 import { isObject } from '../../answers/objects.ts';
-import type { Submitter } from '../../tasks/submit.ts';
+import type { Transport } from '../../calls/transport.ts';
 import { checkImage } from './operations.ts';
 import { callForImages, type ImageCall, streamImages } from './submit.ts';
 import type { ImageRequestOptions } from './wait-options.ts';
@@ -71,11 +71,11 @@ export interface ImageEditParamsStreaming extends ImageEditParamsBase {
 }
 
 export function editImages(
-  submitter: Submitter,
+  transport: Transport,
   params: ImageEditParamsBase,
   options: ImageRequestOptions | undefined,
 ): GatewayPromise<ImagesResponse | Stream<ImageEditStreamEvent>> {
-  const { profile } = submitter.transport.gateway ?? {};
+  const { profile } = transport.gateway ?? {};
   const call: ImageCall<ImageEditParamsBase> = {
     operation: 'images.edit',
     params,
@@ -85,8 +85,8 @@ export function editImages(
     },
   };
   return params?.stream === true
-    ? streamImages(submitter, call, options, imageEditProtocol)
-    : callForImages(submitter, call, options);
+    ? streamImages(transport, call, options, imageEditProtocol)
+    : callForImages(transport, call, options);
 }
 
 /**

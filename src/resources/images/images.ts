@@ -3,7 +3,6 @@ import { startCall, type Transport } from '../../calls/transport.ts';
 import { copyEach, copyOptions } from '../../options/snapshot.ts';
 import type { Stream } from '../../streams/stream.ts';
 import type { ImageTaskRef } from '../../tasks/ref.ts';
-import type { SettleSubmission, Submitter } from '../../tasks/submit.ts';
 import {
   editImages,
   type ImageEditParamsBase,
@@ -35,11 +34,11 @@ import type {
 /** Generates and edits images. Consumes credit. */
 export class Images {
   /** @internal */
-  readonly submitter: () => Submitter;
+  readonly transport: () => Transport;
 
   /** @internal */
-  constructor(transport: () => Transport, settle?: SettleSubmission) {
-    this.submitter = () => ({ transport: transport(), settle });
+  constructor(transport: () => Transport) {
+    this.transport = transport;
   }
 
   /**
@@ -93,7 +92,7 @@ export class Images {
     params: ImageGenerateParamsBase,
     options?: ImageRequestOptions,
   ): GatewayPromise<ImagesResponse | Stream<ImageGenStreamEvent>> {
-    return startCall(params, () => generateImages(this.submitter(), params, options));
+    return startCall(params, () => generateImages(this.transport(), params, options));
   }
 
   /**
@@ -128,9 +127,8 @@ export class Images {
     params: Iterable<ImageGenerateParamsNonStreaming>,
     options: ImagesGenerateManyOptions = {},
   ): AsyncGenerator<ImagesGenerateManyResult, void, undefined> {
-    const { transport, settle } = this.submitter();
-    const submitter = { transport: transport.snapshot(), settle };
-    return generateManyImages(submitter, copyEach(params), copyOptions(options));
+    const transport = this.transport().snapshot();
+    return generateManyImages(transport, copyEach(params), copyOptions(options));
   }
 
   /**
@@ -168,7 +166,7 @@ export class Images {
     params: ImageEditParamsBase,
     options?: ImageRequestOptions,
   ): GatewayPromise<ImagesResponse | Stream<ImageEditStreamEvent>> {
-    return startCall(params, () => editImages(this.submitter(), params, options));
+    return startCall(params, () => editImages(this.transport(), params, options));
   }
 
   /**
@@ -195,7 +193,7 @@ export class Images {
    * ```
    */
   async wait(task: ImageTaskRef | string, options: ImageWaitOptions = {}): Promise<ImagesResponse> {
-    const transport = this.submitter().transport.snapshot();
+    const transport = this.transport().snapshot();
     return waitForImages(transport, task, copyOptions(options));
   }
 
@@ -224,7 +222,7 @@ export class Images {
     state?: ImageWaitState,
     options: ImageWaitOptions = {},
   ): Promise<ImageWaitStep> {
-    const transport = this.submitter().transport.snapshot();
+    const transport = this.transport().snapshot();
     return stepImages(transport, task, state, copyOptions(options));
   }
 }

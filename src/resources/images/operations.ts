@@ -1,12 +1,12 @@
 import { check, checkInteger, checkModel, checkNumber, checkText } from '../../options/check.ts';
 import { checkParams } from '../../options/parameters.ts';
+import type { Transport } from '../../calls/transport.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import { checkEach, mapWithProgress, type ManyOptions, optionsForCall } from '../../tasks/many.ts';
 import { changeOptions, optionsFor } from '../../options/resolve.ts';
 import type { Copied } from '../../options/snapshot.ts';
 import type { Stream } from '../../streams/stream.ts';
 import type { ImageTaskRef } from '../../tasks/ref.ts';
-import type { Submitter } from '../../tasks/submit.ts';
 import { imageGenProtocol } from './schema.ts';
 import { callForImages, type ImageCall, streamImages } from './submit.ts';
 import type { ImageRequestOptions } from './wait-options.ts';
@@ -46,13 +46,13 @@ const callFor = <Params extends ImageGenerateParamsBase>(params: Params): ImageC
 });
 
 export const generateImages = (
-  submitter: Submitter,
+  transport: Transport,
   params: ImageGenerateParamsBase,
   options: ImageRequestOptions | undefined,
 ): GatewayPromise<ImagesResponse | Stream<ImageGenStreamEvent>> =>
   params?.stream === true
-    ? streamImages(submitter, callFor(params), options, imageGenProtocol)
-    : callForImages(submitter, callFor(params), options);
+    ? streamImages(transport, callFor(params), options, imageGenProtocol)
+    : callForImages(transport, callFor(params), options);
 
 /** Options of `images.generateMany()`. Call options apply to each call. */
 export interface ImagesGenerateManyOptions
@@ -94,11 +94,11 @@ function checkWhole(params: ImageGenerateParamsBase): void {
 
 /** Generates images for a list of parameters. */
 export async function* generateManyImages(
-  submitter: Submitter,
+  transport: Transport,
   takeParams: () => readonly Copied<ImageGenerateParamsNonStreaming>[],
   options: ImagesGenerateManyOptions,
 ): AsyncGenerator<ImagesGenerateManyResult, void, undefined> {
-  const checked = submitter.transport.checkOptions('images.generateMany', options);
+  const checked = transport.checkOptions('images.generateMany', options);
   const { concurrency, onProgress, onSubmitted } = checked;
   const request = optionsFor(checked, 'images.generate');
   const list = takeParams();
@@ -111,7 +111,7 @@ export async function* generateManyImages(
         const own = optionsForCall(request, index);
         const notify = onSubmitted && ((ref: ImageTaskRef) => onSubmitted(ref, index));
         const calling = changeOptions(own, { onSubmitted: notify });
-        const images = await callForImages(submitter, callFor(copy), calling);
+        const images = await callForImages(transport, callFor(copy), calling);
         return { index, params, images };
       } catch (error) {
         return { index, params, error };

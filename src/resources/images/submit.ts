@@ -23,7 +23,6 @@ import {
   comparable,
   createLedgerCall,
   type SettledTask,
-  type Submitter,
   submitOnce,
   type TaskSubmission,
 } from '../../tasks/submit.ts';
@@ -109,7 +108,7 @@ class ImageRun {
   readonly options: ImageRequestOptions;
   readonly #startedAt = performance.now();
 
-  constructor({ transport }: Submitter, options: ImageRequestOptions | undefined) {
+  constructor(transport: Transport, options: ImageRequestOptions | undefined) {
     this.transport = transport.snapshot();
     this.options = copyOptions(options) ?? {};
   }
@@ -167,11 +166,11 @@ const asImages = (images: ImagesResponse): ImagesResponse => images;
 
 /** Makes a call for whole images. With a ledger, each call id is submitted once, even if the process crashes. */
 export function callForImages<Params extends ImageParamsBase>(
-  submitter: Submitter,
+  client: Transport,
   call: ImageCall<Params>,
   given: ImageRequestOptions | undefined,
 ): GatewayPromise<ImagesResponse> {
-  const run = new ImageRun(submitter, given);
+  const run = new ImageRun(client, given);
   const { transport, options } = run;
   const { operation, params } = call;
   const send = (
@@ -204,16 +203,13 @@ export function callForImages<Params extends ImageParamsBase>(
   const written = writeCall(call, checked, params);
   const sendWritten = (limits: RequestOptions, onImages: OnImages) =>
     send(changeOptions(checked, limits), written, onImages);
-  return new GatewayPromise(
-    submitWithLedger({ ...submitter, transport }, entry, call, run, sendWritten),
-  );
+  return new GatewayPromise(submitWithLedger(entry, call, run, sendWritten));
 }
 
 /** Called with the answering model if the response has the images themselves. */
 type OnImages = (model: unknown, info: CallInfo) => void;
 
 async function submitWithLedger<Params extends ImageParamsBase>(
-  submitter: Submitter,
   entry: LedgerCall<ImageTaskRef> | undefined,
   { operation, params }: ImageCall<Params>,
   run: ImageRun,
@@ -237,7 +233,7 @@ async function submitWithLedger<Params extends ImageParamsBase>(
       data instanceof TaskResponse ? TaskResponse.task(data).ref : { ...made, hasImages: true },
     isResult: (data) => !(data instanceof TaskResponse),
   };
-  const { ref, answer, call } = await submitOnce(submitter, entry, submission, options);
+  const { ref, answer, call } = await submitOnce(transport, entry, submission, options);
   if (answer === undefined && ref.hasImages === true) {
     throw imageErrors.withoutResult(
       `Call ${ref.callId} already returned its images.`,
@@ -257,12 +253,12 @@ async function submitWithLedger<Params extends ImageParamsBase>(
 
 /** Makes a call for a stream of images. A task that is returned instead becomes a stream once it is completed. */
 export function streamImages<Params extends ImageParamsBase, Item>(
-  submitter: Submitter,
+  client: Transport,
   call: ImageCall<Params>,
   given: ImageRequestOptions | undefined,
   protocolFor: (images: number, sent: readonly string[]) => StreamProtocol<Item>,
 ): GatewayPromise<Stream<Item>> {
-  const run = new ImageRun(submitter, given);
+  const run = new ImageRun(client, given);
   const { transport, options } = run;
   const sent = transport.operate(
     call.operation,

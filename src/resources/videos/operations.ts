@@ -11,7 +11,7 @@ import type { Copied } from '../../options/snapshot.ts';
 import { VideoFailedError, VideoSubmitResponseError } from './errors.ts';
 import { checkTaskId, checkVendorPrefix, makeRef } from '../../tasks/ref.ts';
 import { readTask, videoTasks } from './kind.ts';
-import { createLedgerCall, type Submitter, submitOnce } from '../../tasks/submit.ts';
+import { createLedgerCall, submitOnce } from '../../tasks/submit.ts';
 import { createSubmission, type Submission, toTaskSubmission } from './submit.ts';
 import type {
   VideoCreateParams,
@@ -98,16 +98,15 @@ export async function* waitAll(
 
 /** Submits a task once, passes its handle to `onSubmitted`, and waits for it. */
 export async function submitAndWait(
-  submitter: Submitter,
+  transport: Transport,
   method: 'videos.createAndWait' | 'videos.remixAndWait',
   submission: Submission,
   options: VideoCreateAndWaitOptions,
 ): Promise<VideoTask> {
-  const { transport } = submitter;
   const checked = transport.checkOptions(method, options);
   const scope = new WaitScope(videoTasks, transport, checked);
   try {
-    return await submitWithin(scope, submitter, submission, checked);
+    return await submitWithin(scope, transport, submission, checked);
   } finally {
     scope.close();
   }
@@ -123,12 +122,11 @@ const statusOf = ({ status }: VideoTask): string => status;
  */
 async function submitWithin(
   scope: WaitScope<VideoTaskRef, VideoTask>,
-  submitter: Submitter,
+  transport: Transport,
   submission: Submission,
   options: ResolvedOptions<'videos.createAndWait', VideoCreateAndWaitOptions>,
 ): Promise<VideoTask> {
   const since = scope.now;
-  const { transport } = submitter;
   const { onSubmitted, totalTimeout = transport.client.call.totalTimeout } = options;
   const own = changeOptions(optionsFor(options, submission.operation), {
     timeout: undefined,
@@ -137,7 +135,7 @@ async function submitWithin(
   try {
     const task = toTaskSubmission(transport, submission, own);
     const entry = createLedgerCall(videoTasks, transport, own);
-    const { ref, answer, call } = await submitOnce(submitter, entry, task, own);
+    const { ref, answer, call } = await submitOnce(transport, entry, task, own);
     rememberSent(listURLs([submission.fields, own.extraBody]), ref);
     const submitted = { ref, data: answer?.data, call };
     return await followTask(scope, submitted, { onSubmitted, since, statusOf }, toVideo);
@@ -151,12 +149,11 @@ async function submitWithin(
 
 /** Submits many tasks, waits for them, and yields one result for each. */
 export async function* createAndWaitAll(
-  submitter: Submitter,
+  transport: Transport,
   takeParams: () => readonly Copied<VideoCreateParams>[],
   options: VideoCreateAndWaitAllOptions,
   leaveSignal: AbortSignal,
 ): AsyncGenerator<VideoCreateAndWaitResult, void, undefined> {
-  const { transport } = submitter;
   const checked = transport.checkOptions('videos.createAndWaitAll', options);
   const { concurrency, onProgress, onSubmitted } = checked;
   const scope = new WaitScope(videoTasks, transport, checked, leaveSignal);
@@ -178,7 +175,7 @@ export async function* createAndWaitAll(
         const item = { index, params: original };
         try {
           const submission = createSubmission(transport, copy);
-          const video = await submitWithin(scope, submitter, submission, callOptions);
+          const video = await submitWithin(scope, transport, submission, callOptions);
           return { ...item, ...accepted, video };
         } catch (error) {
           return { ...item, ...accepted, error };

@@ -44,7 +44,6 @@ import {
   filesLast,
   holdsFile,
   createLedgerCall,
-  type Submitter,
   submitOnce,
   type TaskSubmission,
 } from '../../tasks/submit.ts';
@@ -381,18 +380,17 @@ export function toTaskSubmission(
 
 /** Submits a task, or reads the existing task if the ledger already has one. */
 export function submit(
-  submitter: Submitter,
+  transport: Transport,
   submission: Submission,
   callerOptions: VideoSubmitOptions | undefined,
 ): GatewayPromise<VideoTask> {
-  const { transport } = submitter;
   // The ledger is read first; meanwhile the caller may change its options.
   const options = copyOptions(callerOptions) ?? {};
   if (options.ledger === undefined) return send(transport, submission, options);
   const checked: VideoSubmitOptions = transport.checkOptions(submission.operation, options);
   const entry = createLedgerCall(videoTasks, transport, checked);
   const task = toTaskSubmission(transport, submission, checked);
-  const done = submitOnce(submitter, entry, task, checked).then(({ ref, answer, call }) => {
+  const done = submitOnce(transport, entry, task, checked).then(({ ref, answer, call }) => {
     if (answer === undefined) {
       const resolved = resolveOwnTask(transport, ref);
       const reading = optionsFor(options, 'videos.retrieve');

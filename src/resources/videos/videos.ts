@@ -3,7 +3,6 @@ import { startCall, type Transport } from '../../calls/transport.ts';
 import type { ReadOptions } from '../../options/options.ts';
 import { download } from './downloads.ts';
 import * as operations from './operations.ts';
-import { type SettleSubmission, type Submitter } from '../../tasks/submit.ts';
 import { createSubmission, remixSubmission, submit } from './submit.ts';
 import { readTask } from './kind.ts';
 import { resolveOwnTask } from './ref.ts';
@@ -39,12 +38,12 @@ import type {
  */
 export class Videos {
   /** @internal */
-  readonly submitter: () => Submitter;
+  readonly transport: () => Transport;
 
   /** @internal */
-  constructor(transport: () => Transport, settle?: SettleSubmission) {
+  constructor(transport: () => Transport) {
     // A task exists at one gateway only, so a wait keeps the base URL and key that the client has now.
-    this.submitter = () => ({ transport: transport().snapshot(), settle });
+    this.transport = () => transport().snapshot();
   }
 
   /**
@@ -65,8 +64,8 @@ export class Videos {
    */
   create(params: VideoCreateParams, options?: VideoSubmitOptions): GatewayPromise<VideoTask> {
     return startCall(params, () => {
-      const submitter = this.submitter();
-      return submit(submitter, createSubmission(submitter.transport, params), options);
+      const transport = this.transport();
+      return submit(transport, createSubmission(transport, params), options);
     });
   }
 
@@ -79,7 +78,7 @@ export class Videos {
    */
   retrieve(task: VideoTaskLike, options?: ReadOptions): GatewayPromise<VideoTask> {
     return startCall(task, () => {
-      const { transport } = this.submitter();
+      const transport = this.transport();
       return readTask(transport, resolveOwnTask(transport, task), options);
     });
   }
@@ -97,7 +96,7 @@ export class Videos {
    */
   retrieveFromVendor(params: VideoVendorParams, options?: ReadOptions): GatewayPromise<VideoTask> {
     return startCall(params, () =>
-      operations.retrieveFromVendor(this.submitter().transport, params, options),
+      operations.retrieveFromVendor(this.transport(), params, options),
     );
   }
 
@@ -136,7 +135,7 @@ export class Videos {
     options?: VideoDownloadOptions | null,
     more?: ReadOptions,
   ): GatewayPromise<Response> {
-    return startCall(options, () => download(this.submitter().transport, task, options, more));
+    return startCall(options, () => download(this.transport(), task, options, more));
   }
 
   /**
@@ -156,8 +155,8 @@ export class Videos {
     options?: VideoRemixOptions,
   ): GatewayPromise<VideoTask> {
     return startCall(params, () => {
-      const submitter = this.submitter();
-      return submit(submitter, remixSubmission(submitter.transport, task, params), options);
+      const transport = this.transport();
+      return submit(transport, remixSubmission(transport, task, params), options);
     });
   }
 
@@ -186,7 +185,7 @@ export class Videos {
    * const task = await client.videos.wait(ref, { onUpdate: ({ progress }) => show(progress) });
    */
   async wait(task: VideoTaskLike, options: VideoWaitOptions = {}): Promise<VideoTask> {
-    return operations.waitForVideo(this.submitter().transport, task, copyOptions(options));
+    return operations.waitForVideo(this.transport(), task, copyOptions(options));
   }
 
   /**
@@ -207,7 +206,7 @@ export class Videos {
     task: VideoTaskLike,
     options: VideoWaitOptions = {},
   ): AsyncGenerator<VideoWatchEvent, void, undefined> {
-    const [transport, copied] = [this.submitter().transport, copyOptions(options)];
+    const [transport, copied] = [this.transport(), copyOptions(options)];
     return endOnReturn((leaveSignal) => operations.watch(transport, task, copied, leaveSignal));
   }
 
@@ -232,7 +231,7 @@ export class Videos {
     options: VideoWaitAllOptions = {},
   ): AsyncGenerator<VideoWaitResult, void, undefined> {
     const [transport, takeTasks, copied] = [
-      this.submitter().transport,
+      this.transport(),
       copyTasks(tasks),
       copyOptions(options),
     ];
@@ -266,7 +265,7 @@ export class Videos {
     state?: VideoWaitState,
     options: VideoWaitOptions = {},
   ): Promise<VideoWaitStep> {
-    return operations.stepVideo(this.submitter().transport, task, state, copyOptions(options));
+    return operations.stepVideo(this.transport(), task, state, copyOptions(options));
   }
 
   /**
@@ -286,10 +285,10 @@ export class Videos {
     params: VideoCreateParams,
     options: VideoCreateAndWaitOptions = {},
   ): Promise<VideoTask> {
-    const submitter = this.submitter();
-    const submission = createSubmission(submitter.transport, params);
+    const transport = this.transport();
+    const submission = createSubmission(transport, params);
     const method = 'videos.createAndWait';
-    return operations.submitAndWait(submitter, method, submission, copyOptions(options));
+    return operations.submitAndWait(transport, method, submission, copyOptions(options));
   }
 
   /**
@@ -321,13 +320,13 @@ export class Videos {
     params: Iterable<VideoCreateParams>,
     options: VideoCreateAndWaitAllOptions = {},
   ): AsyncGenerator<VideoCreateAndWaitResult, void, undefined> {
-    const [submitter, takeParams, copied] = [
-      this.submitter(),
+    const [transport, takeParams, copied] = [
+      this.transport(),
       copyEach(params),
       copyOptions(options),
     ];
     return endOnReturn((leaveSignal) =>
-      operations.createAndWaitAll(submitter, takeParams, copied, leaveSignal),
+      operations.createAndWaitAll(transport, takeParams, copied, leaveSignal),
     );
   }
 
@@ -337,13 +336,10 @@ export class Videos {
     params: VideoRemixParams,
     options: VideoRemixAndWaitOptions = {},
   ): Promise<VideoTask> {
-    const submitter = this.submitter();
-    return operations.submitAndWait(
-      submitter,
-      'videos.remixAndWait',
-      remixSubmission(submitter.transport, task, params),
-      copyOptions(options),
-    );
+    const transport = this.transport();
+    const submission = remixSubmission(transport, task, params);
+    const method = 'videos.remixAndWait';
+    return operations.submitAndWait(transport, method, submission, copyOptions(options));
   }
 }
 

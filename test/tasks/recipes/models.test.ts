@@ -10,7 +10,7 @@ fakeWaitingTime();
 function models(...answers: Parameters<typeof scripted>[0]) {
   const { client, requests } = scripted(answers);
   const methods = (): string[] => requests.map(({ method }) => method);
-  return { resource: new Models3D(client.videos.submitter), methods };
+  return { resource: new Models3D(client.videos.transport), methods };
 }
 
 const prompt = 'A chair';

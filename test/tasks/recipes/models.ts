@@ -16,7 +16,6 @@ import {
   comparable,
   createLedgerCall,
   type LedgerOptions,
-  type Submitter,
   submitOnce,
 } from '../../../src/tasks/submit.ts';
 import type { PolledTask } from '../../../src/tasks/types.ts';
@@ -99,18 +98,17 @@ const scope = (transport: Transport, options: object): WaitScope<ModelRef, Model
 
 /** Makes 3-D models: a kind of task in one file. */
 export class Models3D {
-  readonly #submitter: () => Submitter;
+  readonly #transport: () => Transport;
 
-  constructor(submitter: () => Submitter) {
-    this.#submitter = submitter;
+  constructor(transport: () => Transport) {
+    this.#transport = transport;
   }
 
   async createAndWait(
     params: { readonly prompt: string },
     options: LedgerOptions & { readonly onSubmitted?: (ref: ModelRef) => unknown } = {},
   ): Promise<ModelTask> {
-    const submitter = this.#submitter();
-    const { transport } = submitter;
+    const transport = this.#transport();
     const { baseURL } = transport;
     const createRef = (id: string, callId?: string): ModelRef => {
       return { v: 1, kind: 'model', id, baseURL, createdAt: Date.now(), callId };
@@ -137,7 +135,7 @@ export class Models3D {
       send: (limits: RequestOptions) => transport.raw(() => spec, answer, { callId, ...limits }),
       refIn: (made: ModelRef) => made,
     };
-    const submitted = await submitOnce(submitter, entry, submission, options);
+    const submitted = await submitOnce(transport, entry, submission, options);
     const { onSubmitted } = options;
     const waiting = scope(transport, {});
     try {
@@ -149,20 +147,20 @@ export class Models3D {
   }
 
   async wait(task: string | ModelRef, options: object = {}): Promise<ModelTask> {
-    const { transport } = this.#submitter();
+    const transport = this.#transport();
     const { task: done } = await waitFor(scope(transport, options), task);
     return done;
   }
 
   step(task: string | ModelRef, state?: unknown) {
-    return stepTask(scope(this.#submitter().transport, {}), task, state);
+    return stepTask(scope(this.#transport(), {}), task, state);
   }
 
   watch(task: string | ModelRef) {
-    return watchTask(scope(this.#submitter().transport, {}), task, hasFailed);
+    return watchTask(scope(this.#transport(), {}), task, hasFailed);
   }
 
   waitAll(tasks: readonly (string | ModelRef)[]) {
-    return waitForAll(scope(this.#submitter().transport, {}), () => tasks);
+    return waitForAll(scope(this.#transport(), {}), () => tasks);
   }
 }
