@@ -1,4 +1,4 @@
-import type { WithResponse } from '../calls/promise.ts';
+import type { GatewayPromise, WithResponse } from '../calls/promise.ts';
 import type { Transport } from '../calls/transport.ts';
 import type { SubmitUnknownInit } from '../errors/operation-errors.ts';
 import type { RequestOptions } from '../options/options.ts';
@@ -55,8 +55,29 @@ export interface TaskKind<Ref extends AnyRef = never, Task extends PolledTask = 
   readonly SubmitUnknown: new (message: string, init: SubmitUnknownInit) => Error;
 }
 
-/** The parts of a kind that ledgers use. */
-export type LedgerKind<Ref extends AnyRef> = Pick<
-  TaskKind<Ref, PolledTask>,
-  'parse' | 'errors' | 'SubmitUnknown'
->;
+/** The facts of a handle for a task that the usage log names. */
+export interface LoggedTask {
+  readonly callId: string;
+  readonly requestId: string | undefined;
+  readonly model: string | undefined;
+}
+
+/** A checked submission of one kind of task. */
+export interface Submission<Ref extends AnyRef, Answer> {
+  readonly kind: Pick<TaskKind<Ref, PolledTask>, 'parse' | 'errors' | 'SubmitUnknown'>;
+  /** Returns what identifies the submission. Ledgers store digests of it, so its shape must not change. */
+  readonly content: () => unknown;
+  readonly model: string | undefined;
+  /** Creates the handle of a task that the usage log names. */
+  readonly createRef: (id: string, task: LoggedTask) => Ref;
+  /** Sends the submission, with these options in place of the caller's. */
+  readonly send: (
+    limits: Pick<RequestOptions, 'signal' | 'totalTimeout'>,
+  ) => GatewayPromise<Answer>;
+  /** Returns the handle of the task in a response. */
+  readonly refIn: (answer: Answer) => Ref;
+  /** Returns the handle of the task that a failed submission created nevertheless. */
+  readonly refInError?: (error: unknown) => Ref | undefined;
+  /** `true` if the response is the result itself, which must not be lost if the ledger fails. */
+  readonly isResult?: (answer: Answer) => boolean;
+}

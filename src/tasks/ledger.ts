@@ -1,4 +1,4 @@
-import { defineHidden, isObject } from '../answers/objects.ts';
+import { defineHidden, errorMessage, isObject } from '../answers/objects.ts';
 import { check, checkWord } from '../options/check.ts';
 import { APIUserAbortError } from '../errors/api-errors.ts';
 import { unknownAdvice } from '../errors/operation-errors.ts';
@@ -6,8 +6,10 @@ import { InvalidInputError } from '../errors/gateway-error.ts';
 import { untilAborted, withAbortGrace } from '../http/abort.ts';
 import { writeJSON } from '../http/json.ts';
 import type { ClientSettings } from '../calls/settings.ts';
-import { LedgerError, type TaskErrors, type Waited } from './errors.ts';
-import type { AnyRef, LedgerKind } from './kind.ts';
+import type { SettleSubmission, Transport } from '../calls/transport.ts';
+import type { RequestOptions } from '../options/options.ts';
+import { LedgerError } from './errors.ts';
+import type { AnyRef, Submission } from './kind.ts';
 import { withLimit } from './limits.ts';
 import { isTaskRef, parseTaskRef, type TaskRef } from './ref.ts';
 
@@ -278,79 +280,77 @@ const settleAdvice = {
   unknowable: 'It may be paid for: do not submit it again until you know.',
 } as const;
 
-type Signal = AbortSignal | null | undefined;
-
 /** Time that `onSubmitted`, `accept` and `finish` have after an abort, in milliseconds. */
-const abortGraceMs = 5_000;
+export const abortGrace = 5_000;
 
-/** Passes a paid task to `onSubmitted`; if that fails, the error holds the handle. */
-export async function handOver<Ref>(
-  waited: Waited<Ref>,
-  onSubmitted: (ref: Ref) => unknown,
-  signal: Signal,
-  errors: TaskErrors<Ref>,
-): Promise<void> {
-  try {
-    const called = (async () => onSubmitted(waited.ref))();
-    await (signal ? withAbortGrace(called, signal, abortGraceMs, () => signal.reason) : called);
-  } catch (error) {
-    const isOver = signal?.aborted === true && error === signal.reason;
-    throw isOver
-      ? errors.stopped('aborted', waited, error)
-      : errors.callback('onSubmitted', waited, error);
-  }
+/** Returns the name of a model without its vendor and date. */
+const baseName = (model: string): string =>
+  model.replace(/^.*\//s, '').replace(/[-@]\d{4}-?\d\d-?\d\d$/, '');
+
+/**
+ * Returns the model that took a submission. A fallback of an earlier run may have taken it, but the usage log
+ * may also name the requested model with another vendor or date.
+ */
+function findModel(requested: string | undefined, logged: string | undefined): string | undefined {
+  if (requested === undefined || logged === undefined) return requested ?? logged;
+  return baseName(requested) === baseName(logged) ? requested : logged;
 }
 
-/** The result of looking up a submission with an unknown outcome in the usage log. */
-export interface Settled<Ref = TaskRef> {
-  readonly verdict: 'charged' | 'refunded' | 'not_charged' | 'unknowable';
-  readonly reason: string;
+/** What the usage log has of a submission with an unknown outcome. */
+interface Finding<Ref> extends Pick<Awaited<ReturnType<SettleSubmission>>, 'verdict' | 'reason'> {
   /** The task that was charged, if the usage log names it. */
-  readonly ref?: Ref | undefined;
+  readonly ref?: Ref;
   readonly cause?: unknown;
 }
 
-/**
- * The work of a client on submissions that its process should not end before, with the call id of those that go on
- * although their calls were stopped.
- */
-type Pending = Map<Promise<unknown>, string | undefined>;
-
-/** What a call has of its client and its caller, and the limits of its waits for a ledger. */
-export interface LedgerLimits extends Pick<Waited<unknown>, 'hide'> {
-  readonly signal: Signal;
-  /** In milliseconds from now. */
-  readonly totalTimeout: number | null;
-  readonly pending: Pending;
-}
+type Claimable<Ref extends AnyRef> = Pick<
+  Submission<Ref, never>,
+  'kind' | 'content' | 'model' | 'createRef'
+>;
 
 /** The reason of a wait for a ledger that took longer than the call may take. */
 const tooLate = Symbol('tooLate');
 
 /** The ledger entry of one submission, under the caller's call id. */
 export class LedgerCall<Ref extends AnyRef> {
-  readonly #kind: LedgerKind<Ref>;
+  readonly #transport: Transport;
+  readonly #submission: Claimable<Ref>;
   readonly #ledger: SubmitLedger;
   readonly #callId: string;
-  readonly #limits: LedgerLimits;
+  readonly #signal: AbortSignal | null | undefined;
+  readonly #totalTimeout: number | null;
   readonly #startedAt = performance.now();
   /** The claim of this submission; `undefined` if it continues an existing task. */
   #claimId: string | undefined;
   /** The error of the ledger, if it did not record the task of this submission. */
-  failure: LedgerError | undefined;
+  #failure: LedgerError | undefined;
 
-  constructor(kind: LedgerKind<Ref>, ledger: SubmitLedger, callId: string, limits: LedgerLimits) {
-    this.#kind = kind;
+  constructor(
+    transport: Transport,
+    submission: Claimable<Ref>,
+    ledger: SubmitLedger,
+    options: Pick<RequestOptions, 'callId' | 'signal' | 'totalTimeout'>,
+  ) {
+    const { callId, signal, totalTimeout = transport.client.call.totalTimeout } = options;
+    const problem =
+      'is required with a ledger; pass the id of your job, the same for every attempt.';
+    check(callId !== undefined, 'callId', problem);
+    this.#transport = transport;
+    this.#submission = submission;
     this.#ledger = ledger;
     this.#callId = callId;
-    this.#limits = limits;
+    this.#signal = signal;
+    this.#totalTimeout = totalTimeout;
+  }
+
+  get #pending(): ClientSettings['pending'] {
+    return this.#transport.client.pending;
   }
 
   /** The rest of `totalTimeout` in milliseconds, at least 1. */
   get remaining(): number | null {
-    const { totalTimeout } = this.#limits;
-    if (totalTimeout === null) return null;
-    return Math.max(1, Math.ceil(this.#startedAt + totalTimeout - performance.now()));
+    if (this.#totalTimeout === null) return null;
+    return Math.max(1, Math.ceil(this.#startedAt + this.#totalTimeout - performance.now()));
   }
 
   /**
@@ -359,7 +359,7 @@ export class LedgerCall<Ref extends AnyRef> {
    * @throws the reason of the signal, or `tooLate`
    */
   async #waitFor<T>(work: Promise<T>, grace = 0): Promise<T> {
-    return withLimit(this.#limits.signal, this.remaining, tooLate, async (signal) => {
+    return withLimit(this.#signal, this.remaining, tooLate, async (signal) => {
       if (grace === 0) return untilAborted(work, signal);
       return withAbortGrace(work, signal, grace, () => signal.reason);
     });
@@ -367,54 +367,63 @@ export class LedgerCall<Ref extends AnyRef> {
 
   /** Lets the next call with this id wait for tracked work, because the caller of this one was stopped. */
   leave(recorded: Promise<unknown>): void {
-    const { pending } = this.#limits;
-    if (pending.has(recorded)) pending.set(recorded, this.#callId);
+    if (this.#pending.has(recorded)) this.#pending.set(recorded, this.#callId);
   }
 
   /** Lets `client.settled()` wait for `work`, and returns it. */
   track<T>(work: Promise<T>): Promise<T> {
-    const { pending } = this.#limits;
-    pending.set(work, undefined);
-    work.catch(() => {}).finally(() => pending.delete(work));
+    this.#pending.set(work, undefined);
+    work.catch(() => {}).finally(() => this.#pending.delete(work));
     return work;
   }
 
-  /** Looks up the outcome of a submission, within the limits of the call. */
-  async #lookUp(settle: (signal: AbortSignal) => Promise<Settled<Ref>>): Promise<Settled<Ref>> {
-    return withLimit(this.#limits.signal, this.remaining, tooLate, async (signal) => {
-      const settled = await settle(signal);
-      if (signal.reason !== tooLate || settled.verdict !== 'unknowable') return settled;
-      const reason = `The usage log was not read within the time limit of the call, ${this.#limits.totalTimeout} ms.`;
-      return { verdict: 'unknowable', reason };
+  /** Looks up in the usage log whether a claim was charged, within the limits of the call. */
+  async #lookUp(request: SubmittedRequest): Promise<Finding<Ref>> {
+    const { model: requested, createRef } = this.#submission;
+    const { settle } = this.#transport.features;
+    if (settle === undefined) {
+      return { verdict: 'unknowable', reason: 'this client cannot read the usage log' };
+    }
+    return withLimit(this.#signal, this.remaining, tooLate, async (signal) => {
+      const callId = this.#callId;
+      try {
+        const settled = await settle(this.#transport, callId, request, signal);
+        const { verdict, reason, taskId } = settled;
+        if (verdict !== 'charged' || taskId === undefined) return { verdict, reason };
+        const model = findModel(requested, settled.model);
+        const { requestId } = request;
+        return { verdict, reason, ref: createRef(taskId, { callId, requestId, model }) };
+      } catch (cause) {
+        // An unreadable usage log proves nothing.
+        if (signal.reason !== tooLate) {
+          return { verdict: 'unknowable', reason: errorMessage(cause), cause };
+        }
+        const reason = `The usage log was not read within the time limit of the call, ${this.#totalTimeout} ms.`;
+        return { verdict: 'unknowable', reason };
+      }
     });
   }
 
   /**
    * Claims the call for a submission.
    *
-   * @param content - The submitted content, as `comparable` returns it.
-   * @param settle - Looks up the outcome of a claim if it is unknown, by its request id if there is one, until the
-   * signal is aborted.
    * @returns The task that the call created earlier; `undefined` if it may be submitted now.
    */
-  async claim(
-    content: unknown,
-    onUnknown: 'fail' | 'resubmit' | 'settle' | undefined,
-    settle: (request: SubmittedRequest, signal: AbortSignal) => Promise<Settled<Ref>>,
-  ): Promise<Ref | undefined> {
+  async claim(onUnknown: 'fail' | 'resubmit' | 'settle' | undefined): Promise<Ref | undefined> {
     const callId = this.#callId;
-    const digest = await createDigest(content);
+    const { kind, content } = this.#submission;
+    const digest = await createDigest(content());
     let found = await this.#requestClaim(digest);
     const isSame = found.status === 'claimed' || ['', digest].includes(found.inputHash);
     check(isSame, 'callId', 'belongs to another submission; use a different one for each.');
     if (found.status === 'submitting') {
-      const [late] = [...this.#limits.pending].find(([, leftId]) => leftId === callId) ?? [];
+      const [late] = [...this.#pending].find(([, leftId]) => leftId === callId) ?? [];
       if (late !== undefined) {
         await this.#waitFor(late).catch(() => {});
         found = await this.#requestClaim(digest);
       }
     }
-    let settled: Settled<Ref> | undefined;
+    let settled: Finding<Ref> | undefined;
     if (
       (found.status === 'submitting' || found.status === 'unknown') &&
       // Custom ledgers may omit the id; the current claim could then be a newer one.
@@ -424,7 +433,7 @@ export class LedgerCall<Ref extends AnyRef> {
       const { claimId, requestId, isErrorComplete } = found;
       if (onUnknown === 'resubmit') found = await this.#requestClaim(digest, claimId);
       if (onUnknown === 'settle') {
-        settled = await this.#lookUp((own) => settle({ requestId, isErrorComplete }, own));
+        settled = await this.#lookUp({ requestId, isErrorComplete });
         const { ref, verdict } = settled;
         if (ref !== undefined) {
           this.#claimId = claimId;
@@ -442,13 +451,13 @@ export class LedgerCall<Ref extends AnyRef> {
     if (found.status === 'claimed') return undefined;
     // Rows of other statuses may have the `isAlive` field too.
     if (found.status === 'accepted' || found.status === 'finished') {
-      return this.#kind.parse(found.ref);
+      return kind.parse(found.ref);
     }
     const isInProgress = 'isAlive' in found && found.isAlive === true;
     const problem = isInProgress
       ? 'is being submitted now'
       : 'was submitted before, and it is unknown whether that created a task';
-    throw new this.#kind.SubmitUnknown(`Call ${callId} ${problem}.`, {
+    throw new kind.SubmitUnknown(`Call ${callId} ${problem}.`, {
       callId,
       isInProgress,
       evidence: { phase: 'sent', attempts: [] },
@@ -464,31 +473,27 @@ export class LedgerCall<Ref extends AnyRef> {
   /** Claims the call in the ledger. Nothing is sent until the ledger has recorded the claim. */
   async #requestClaim(digest: string, replaces?: string): Promise<SubmitClaim> {
     const callId = this.#callId;
-    const { signal } = this.#limits;
+    const signal = this.#signal;
     const claimed = (async () => this.#ledger.claim(callId, digest, replaces))();
     let found: SubmitClaim;
     try {
       found = await this.#waitFor(claimed);
     } catch (cause) {
       if (InvalidInputError.isInstance(cause) || LedgerError.isInstance(cause)) throw cause;
-      const isLate = cause === tooLate;
-      if (!isLate && signal?.aborted !== true) {
-        const problem = `The ledger failed to claim call ${callId}.`;
-        throw new LedgerError(problem, { outcome: 'not_sent', callId, cause });
-      }
       // A claim that succeeds later is released, because nothing will be submitted.
       const release = (late: SubmitClaim) =>
         late.status === 'claimed' ? this.finish('not_submitted', {}, late.claimId) : undefined;
       this.track(claimed.then(release)).catch(() => {});
-      if (isLate || signal === undefined || signal === null) {
-        const problem = `The ledger did not claim call ${callId} within the time limit of the call, ${this.#limits.totalTimeout} ms.`;
-        throw new LedgerError(problem, { outcome: 'not_sent', callId });
+      const init = { outcome: 'not_sent', callId } as const;
+      if (cause === tooLate) {
+        const problem = `The ledger did not claim call ${callId} within the time limit of the call, ${this.#totalTimeout} ms.`;
+        throw new LedgerError(problem, init);
       }
-      throw new APIUserAbortError('The submission was aborted before anything was sent.', {
-        outcome: 'not_sent',
-        callId,
-        cause: signal.reason,
-      });
+      if (signal?.aborted === true) {
+        const problem = 'The submission was aborted before anything was sent.';
+        throw new APIUserAbortError(problem, { ...init, cause: signal.reason });
+      }
+      throw new LedgerError(`The ledger failed to claim call ${callId}.`, { ...init, cause });
     }
     const words = ['claimed', 'submitting', 'unknown', 'accepted', 'finished'];
     const problem = `returned no claim; claim() must return { status } with one of "${words.join('", "')}".`;
@@ -503,52 +508,46 @@ export class LedgerCall<Ref extends AnyRef> {
   }
 
   /**
-   * Records the task that the call created. A failure is in `failure`, because the task is paid for and the call
-   * goes on.
+   * Records the task that the call created. `reportFailure` reports a failure, because the task is paid for and the
+   * call goes on.
    *
    * @throws the error of an aborted wait if the signal is aborted; it has the handle
    */
   async accept(ref: Ref): Promise<void> {
+    const callId = this.#callId;
     const accepted = (async () => {
       check(isTaskRef(ref), 'ref', 'is not a handle.');
-      return this.#ledger.accept(this.#callId, ref, this.#claimId);
+      return this.#ledger.accept(callId, ref, this.#claimId);
     })();
     try {
-      await this.#waitFor(this.track(accepted), abortGraceMs);
+      await this.#waitFor(this.track(accepted), abortGrace);
     } catch (cause) {
-      const { signal, hide } = this.#limits;
+      const signal = this.#signal;
+      const { hide } = this.#transport.client.credential;
       // A pending accept() may still succeed, so don't overwrite it.
       if (signal?.aborted === true && cause === signal.reason) {
-        throw this.#kind.errors.stopped('aborted', { ref, hide }, cause);
+        throw this.#submission.kind.errors.stopped('aborted', { ref, hide }, cause);
       }
-      this.failure = this.#toAcceptError(ref, cause);
-      if (cause !== tooLate) await this.finish('unknown');
+      const isLate = cause === tooLate;
+      const limit = isLate ? ` within the time limit of the call, ${this.#totalTimeout} ms` : '';
+      const problem = `The ledger did not record task ${hide(ref.id)} of call ${callId}${limit}.`;
+      this.#failure = LedgerError.isInstance(cause)
+        ? cause
+        : new LedgerError(problem, {
+            outcome: 'unknown',
+            callId,
+            advice: 'The task is paid for: keep its handle and call ledger.accept(callId, ref).',
+            cause: isLate ? undefined : cause,
+          });
+      if (!isLate) await this.finish('unknown');
     }
   }
 
-  #toAcceptError({ id }: Ref, cause: unknown): LedgerError {
-    if (LedgerError.isInstance(cause)) return cause;
-    const callId = this.#callId;
-    const isLate = cause === tooLate;
-    const limit = isLate
-      ? ` within the time limit of the call, ${this.#limits.totalTimeout} ms`
-      : '';
-    return new LedgerError(
-      `The ledger did not record task ${this.#limits.hide(id)} of call ${callId}${limit}.`,
-      {
-        outcome: 'unknown',
-        callId,
-        advice: 'The task is paid for: keep its handle and call ledger.accept(callId, ref).',
-        cause: isLate ? undefined : cause,
-      },
-    );
-  }
-
   /** Logs that the ledger did not record the task of this submission, and adds the error to its result. */
-  reportFailure({ log }: Pick<ClientSettings, 'log'>, result: object): void {
-    const { failure } = this;
+  reportFailure(result: object): void {
+    const failure = this.#failure;
     if (failure === undefined) return;
-    log.write('warn', failure.message, { callId: this.#callId });
+    this.#transport.client.log.write('warn', failure.message, { callId: this.#callId });
     defineHidden(result, '_ledger_error', failure);
   }
 
@@ -563,9 +562,7 @@ export class LedgerCall<Ref extends AnyRef> {
     // The call is over, so this waits only for the grace period. A failed write is safe: a claimed call is
     // not submitted again, and an accepted one is only read.
     const ended = AbortSignal.abort();
-    await withAbortGrace(this.track(finished), ended, abortGraceMs, () => undefined).catch(
-      () => {},
-    );
+    await withAbortGrace(this.track(finished), ended, abortGrace, () => undefined).catch(() => {});
   }
 }
 

@@ -1,15 +1,12 @@
-import { errorMessage } from '../answers/objects.ts';
-import { check } from '../options/check.ts';
 import { GatewayError, revise } from '../errors/gateway-error.ts';
 import { allowLateness, followSignal } from '../http/abort.ts';
-import type { GatewayPromise, WithResponse } from '../calls/promise.ts';
-import type { ClientSettings } from '../calls/settings.ts';
+import type { WithResponse } from '../calls/promise.ts';
 import type { Transport } from '../calls/transport.ts';
 import type { RequestOptions } from '../options/options.ts';
 import type { JsonObject } from '../types.ts';
 import { isUploadable } from '../uploads/file-input.ts';
-import type { AnyRef, LedgerKind } from './kind.ts';
-import { LedgerCall, type Settled, type SubmitLedger, type SubmittedRequest } from './ledger.ts';
+import type { AnyRef, Submission } from './kind.ts';
+import { LedgerCall, type SubmitLedger, type SubmittedRequest } from './ledger.ts';
 
 /** Options that prevent a submission from being sent twice, also by a new process after a crash. */
 export interface LedgerOptions {
@@ -67,21 +64,6 @@ function withoutFiles(value: unknown): unknown {
   return Array.isArray(value) ? value.map(withoutFiles) : value;
 }
 
-/** Returns the ledger entry of a submission with checked options; `undefined` without a ledger. */
-export function createLedgerCall<Ref extends AnyRef>(
-  kind: LedgerKind<Ref>,
-  { client }: Pick<Transport, 'client'>,
-  options: LedgerOptions & Pick<RequestOptions, 'signal' | 'totalTimeout'>,
-): LedgerCall<Ref> | undefined {
-  const { ledger, callId, signal, totalTimeout = client.call.totalTimeout } = options;
-  if (ledger === undefined) return undefined;
-  const problem = 'is required with a ledger; pass the id of your job, the same for every attempt.';
-  check(callId !== undefined, 'callId', problem);
-  const { pending, credential } = client;
-  const limits = { signal, totalTimeout, pending, hide: credential.hide };
-  return new LedgerCall(kind, ledger, callId, limits);
-}
-
 /**
  * Returns the only request of a failed submission. With fallbacks, only requests to the last model count,
  * because the other models rejected theirs.
@@ -94,71 +76,6 @@ function onlyRequest(error: unknown): SubmittedRequest {
     ({ phase, model }) => phase !== 'connect' && model === last,
   );
   return others.length === 0 ? request : {};
-}
-
-/** The facts of a handle for a task that the usage log names. */
-export interface SettledTask {
-  readonly callId: string;
-  readonly requestId: string | undefined;
-  readonly model: string | undefined;
-}
-
-/** Returns the name of a model without its vendor and date. */
-const baseName = (model: string): string =>
-  model.replace(/^.*\//s, '').replace(/[-@]\d{4}-?\d\d-?\d\d$/, '');
-
-/**
- * Returns the model that took a submission. A fallback of an earlier run may have taken it, but the usage log
- * may also name the requested model with another vendor or date.
- */
-function findModel(requested: string | undefined, logged: string | undefined): string | undefined {
-  if (requested === undefined || logged === undefined) return requested ?? logged;
-  return baseName(requested) === baseName(logged) ? requested : logged;
-}
-
-/** Looks up the outcome of a submission in the usage log. A failed lookup is reported as `unknowable`. */
-async function settleCall<Ref>(
-  transport: Transport,
-  { callId = '', signal }: Pick<LedgerOptions, 'callId'> & { readonly signal: AbortSignal },
-  request: SubmittedRequest,
-  requested: string | undefined,
-  toRef: (taskId: string, task: SettledTask) => Ref,
-): Promise<Settled<Ref>> {
-  const { settle } = transport.features;
-  if (settle === undefined) {
-    return { verdict: 'unknowable', reason: 'this client cannot read the usage log' };
-  }
-  try {
-    const settled = await settle(transport, callId, request, signal);
-    const { requestId } = request;
-    const { verdict, reason, taskId } = settled;
-    if (verdict !== 'charged' || taskId === undefined) return { verdict, reason };
-    const model = findModel(requested, settled.model);
-    return { verdict, reason, ref: toRef(taskId, { callId, requestId, model }) };
-  } catch (cause) {
-    // An unreadable usage log proves nothing.
-    const reason = errorMessage(cause);
-    return { verdict: 'unknowable', reason, cause };
-  }
-}
-
-type SubmitOptions = LedgerOptions & Pick<RequestOptions, 'signal' | 'totalTimeout'>;
-
-/** A checked submission of one kind of task. */
-export interface TaskSubmission<Ref, Answer> {
-  /** Returns what identifies the submission. Ledgers store digests of it, so its shape must not change. */
-  readonly content: () => unknown;
-  readonly model: string | undefined;
-  /** Creates the handle of a task that the usage log names. */
-  readonly createRef: (id: string, task: SettledTask) => Ref;
-  /** Sends the submission, with these options in place of the caller's. */
-  readonly send: (limits: Pick<SubmitOptions, 'signal' | 'totalTimeout'>) => GatewayPromise<Answer>;
-  /** Returns the handle of the task in a response. */
-  readonly refIn: (answer: Answer) => Ref;
-  /** Returns the handle of the task that a failed submission created nevertheless. */
-  readonly refInError?: (error: unknown) => Ref | undefined;
-  /** `true` if the response is the result itself, which must not be lost if the ledger fails. */
-  readonly isResult?: (answer: Answer) => boolean;
 }
 
 /** A task that this call submitted, or that the ledger already had. */
@@ -178,9 +95,8 @@ const lateAdvice = `The submission goes on for up to ${lateGrace / 1_000} s, and
 /** Sends a submission and records its outcome. Rejects as soon as the call ends, also if the submission goes on. */
 async function record<Ref extends AnyRef, Answer>(
   call: LedgerCall<Ref>,
-  { send, refIn, refInError, isResult }: TaskSubmission<Ref, Answer>,
-  { signal }: SubmitOptions,
-  client: ClientSettings,
+  { send, refIn, refInError, isResult }: Submission<Ref, Answer>,
+  signal: AbortSignal | null | undefined,
 ): Promise<Submitted<Ref, Answer>> {
   const controller = new AbortController();
   const left = new Promise<never>((_, reject) => {
@@ -214,7 +130,7 @@ async function record<Ref extends AnyRef, Answer>(
     );
   const followLate = (): Promise<void> => {
     call.leave(recorded);
-    return recorded.then(() => call.reportFailure(client, {}));
+    return recorded.then(() => call.reportFailure({}));
   };
   left.catch(followLate).catch(() => {});
   return Promise.race([call.track(recorded), left]);
@@ -223,25 +139,18 @@ async function record<Ref extends AnyRef, Answer>(
 /**
  * Submits a task with checked options; with a ledger, once per call id, even if the process crashes or the call is
  * aborted.
- *
- * @param call - The entry of the submission in its ledger; `undefined` without a ledger.
  */
 export async function submitOnce<Ref extends AnyRef, Answer>(
   transport: Transport,
-  call: LedgerCall<Ref> | undefined,
-  submission: TaskSubmission<Ref, Answer>,
-  options: SubmitOptions,
+  submission: Submission<Ref, Answer>,
+  options: LedgerOptions & Pick<RequestOptions, 'signal' | 'totalTimeout'>,
 ): Promise<Submitted<Ref, Answer>> {
-  const { content, model, createRef, send, refIn } = submission;
-  const { callId, onUnknown, totalTimeout } = options;
-  if (call === undefined) {
-    const answer = await send({ totalTimeout }).withResponse();
-    return { ref: refIn(answer.data), answer, call };
+  const { ledger, onUnknown, signal, totalTimeout } = options;
+  if (ledger === undefined) {
+    const answer = await submission.send({ totalTimeout }).withResponse();
+    return { ref: submission.refIn(answer.data), answer, call: undefined };
   }
-  const claimed = call.claim(content(), onUnknown, (before, signal) =>
-    settleCall(transport, { callId, signal }, before, model, createRef),
-  );
-  const existing = await call.track(claimed);
-  if (existing !== undefined) return { ref: existing, call };
-  return record(call, submission, options, transport.client);
+  const call = new LedgerCall(transport, submission, ledger, options);
+  const existing = await call.track(call.claim(onUnknown));
+  return existing === undefined ? record(call, submission, signal) : { ref: existing, call };
 }

@@ -1,7 +1,7 @@
 import { TaskFailedError } from './errors.ts';
 import { withAbortGrace } from '../http/abort.ts';
 import type { AnyRef } from './kind.ts';
-import { handOver } from './ledger.ts';
+import { abortGrace } from './ledger.ts';
 import { mapConcurrent } from './many.ts';
 import { type RunStep, WaitRun } from './run.ts';
 import type { WaitScope } from './scope.ts';
@@ -143,10 +143,9 @@ export async function followTask<
   { onSubmitted, since, statusOf, resultIn }: Following<Ref, Answer, Result>,
   toResult: (done: Done<Ref, Task>) => Result,
 ): Promise<Result> {
-  const { client } = scope.transport;
   const finish = async (result: Result): Promise<Result> => {
     await call?.finish('completed');
-    call?.reportFailure(client, result);
+    call?.reportFailure(result);
     return result;
   };
   const given = data === undefined ? undefined : resultIn?.(data);
@@ -166,7 +165,7 @@ export async function followTask<
   }
 }
 
-/** Passes a paid task to `onSubmitted`, within the time limit of the wait. */
+/** Passes a paid task to `onSubmitted`, within the time limit of the wait. If that fails, the error has the handle. */
 export async function notify<Ref extends AnyRef, Task extends PolledTask>(
   { kind, settings, now, hide }: WaitScope<Ref, Task>,
   ref: Ref,
@@ -175,8 +174,20 @@ export async function notify<Ref extends AnyRef, Task extends PolledTask>(
 ): Promise<void> {
   if (onSubmitted === undefined) return;
   const { timeout, signal } = settings;
-  const handed = handOver({ ref, hide }, onSubmitted, signal, kind.errors);
+  const { errors } = kind;
+  const waited = { ref, hide };
+  const handOver = async (): Promise<void> => {
+    try {
+      const called = (async () => onSubmitted(ref))();
+      await (signal ? withAbortGrace(called, signal, abortGrace, () => signal.reason) : called);
+    } catch (error) {
+      throw signal?.aborted === true && error === signal.reason
+        ? errors.stopped('aborted', waited, error)
+        : errors.callback('onSubmitted', waited, error);
+    }
+  };
+  const handed = handOver();
   if (timeout === null || since === undefined) return handed;
-  const tooLate = () => kind.errors.stopped('timeout', { ref, hide }, undefined, timeout);
+  const tooLate = () => errors.stopped('timeout', waited, undefined, timeout);
   await withAbortGrace(handed, AbortSignal.abort(), since + timeout - now, tooLate);
 }

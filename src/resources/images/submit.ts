@@ -15,17 +15,11 @@ import { copyOptions } from '../../options/snapshot.ts';
 import { eventAnswer, streamOfTask } from '../../streams/open-stream.ts';
 import type { StreamProtocol } from '../../streams/protocol.ts';
 import type { Stream } from '../../streams/stream.ts';
-import type { LedgerCall } from '../../tasks/ledger.ts';
 import { withLimit } from '../../tasks/limits.ts';
 import { type ImageTaskRef, makeImageRef } from '../../tasks/ref.ts';
 import { WaitScope } from '../../tasks/scope.ts';
-import {
-  comparable,
-  createLedgerCall,
-  type SettledTask,
-  submitOnce,
-  type TaskSubmission,
-} from '../../tasks/submit.ts';
+import type { LoggedTask, Submission } from '../../tasks/kind.ts';
+import { comparable, submitOnce } from '../../tasks/submit.ts';
 import type { CheckedWait } from '../../tasks/wait-options.ts';
 import { type Followed, followTask } from '../../tasks/wait.ts';
 import { readTaskResponse, TaskResponse, withForeignURL } from './accepted.ts';
@@ -156,7 +150,7 @@ class ImageRun {
 function createRef(
   { baseURL }: Transport,
   id: string,
-  { callId, requestId, model }: SettledTask,
+  { callId, requestId, model }: LoggedTask,
 ): ImageTaskRef {
   const ref = makeImageRef(id, baseURL);
   return Object.assign(ref, model && { model }, { callId }, requestId && { requestId });
@@ -198,19 +192,17 @@ export function callForImages<Params extends ImageParamsBase>(
     );
   if (options.ledger === undefined) return send(given)._thenUnwrap(run.settle);
   const checked: ImageRequestOptions = transport.checkOptions(operation, options);
-  const entry = createLedgerCall(imageTasks, transport, checked);
   // Written before the claim, so that the ledger never claims a submission that cannot be sent.
   const written = writeCall(call, checked, params);
   const sendWritten = (limits: RequestOptions, onImages: OnImages) =>
     send(changeOptions(checked, limits), written, onImages);
-  return new GatewayPromise(submitWithLedger(entry, call, run, sendWritten));
+  return new GatewayPromise(submitWithLedger(call, run, sendWritten));
 }
 
 /** Called with the answering model if the response has the images themselves. */
 type OnImages = (model: unknown, info: CallInfo) => void;
 
 async function submitWithLedger<Params extends ImageParamsBase>(
-  entry: LedgerCall<ImageTaskRef> | undefined,
   { operation, params }: ImageCall<Params>,
   run: ImageRun,
   send: (limits: RequestOptions, onImages: OnImages) => GatewayPromise<Answered<ImagesResponse>>,
@@ -224,7 +216,8 @@ async function submitWithLedger<Params extends ImageParamsBase>(
     const answered = isText(answering) ? answering : (model ?? undefined);
     made = createRef(transport, callId, { callId, requestId, model: answered });
   };
-  const submission: TaskSubmission<ImageTaskRef, Answered<ImagesResponse>> = {
+  const submission: Submission<ImageTaskRef, Answered<ImagesResponse>> = {
+    kind: imageTasks,
     content: () => [[operation, undefined, ...comparable({ ...fields })], extraBody],
     model: model ?? undefined,
     createRef: (id, task) => createRef(transport, id, task),
@@ -233,7 +226,7 @@ async function submitWithLedger<Params extends ImageParamsBase>(
       data instanceof TaskResponse ? TaskResponse.task(data).ref : { ...made, hasImages: true },
     isResult: (data) => !(data instanceof TaskResponse),
   };
-  const { ref, answer, call } = await submitOnce(transport, entry, submission, options);
+  const { ref, answer, call } = await submitOnce(transport, submission, options);
   if (answer === undefined && ref.hasImages === true) {
     throw imageErrors.withoutResult(
       `Call ${ref.callId} already returned its images.`,

@@ -11,8 +11,8 @@ import type { Copied } from '../../options/snapshot.ts';
 import { VideoFailedError, VideoSubmitResponseError } from './errors.ts';
 import { checkTaskId, checkVendorPrefix, makeRef } from '../../tasks/ref.ts';
 import { readTask, videoTasks } from './kind.ts';
-import { createLedgerCall, submitOnce } from '../../tasks/submit.ts';
-import { createSubmission, type Submission, toTaskSubmission } from './submit.ts';
+import { submitOnce } from '../../tasks/submit.ts';
+import { createSubmission, toTaskSubmission, type VideoSubmission } from './submit.ts';
 import type {
   VideoCreateParams,
   VideoTask,
@@ -100,7 +100,7 @@ export async function* waitAll(
 export async function submitAndWait(
   transport: Transport,
   method: 'videos.createAndWait' | 'videos.remixAndWait',
-  submission: Submission,
+  submission: VideoSubmission,
   options: VideoCreateAndWaitOptions,
 ): Promise<VideoTask> {
   const checked = transport.checkOptions(method, options);
@@ -123,7 +123,7 @@ const statusOf = ({ status }: VideoTask): string => status;
 async function submitWithin(
   scope: WaitScope<VideoTaskRef, VideoTask>,
   transport: Transport,
-  submission: Submission,
+  submission: VideoSubmission,
   options: ResolvedOptions<'videos.createAndWait', VideoCreateAndWaitOptions>,
 ): Promise<VideoTask> {
   const since = scope.now;
@@ -134,8 +134,7 @@ async function submitWithin(
   });
   try {
     const task = toTaskSubmission(transport, submission, own);
-    const entry = createLedgerCall(videoTasks, transport, own);
-    const { ref, answer, call } = await submitOnce(transport, entry, task, own);
+    const { ref, answer, call } = await submitOnce(transport, task, own);
     rememberSent(listURLs([submission.fields, own.extraBody]), ref);
     const submitted = { ref, data: answer?.data, call };
     return await followTask(scope, submitted, { onSubmitted, since, statusOf }, toVideo);

@@ -37,16 +37,10 @@ import { jsonWithImages } from '../../uploads/json-files.ts';
 import { checkImageText } from '../../uploads/references.ts';
 import { type FormField, formBody } from '../../uploads/multipart.ts';
 import { adviceToWait, VideoSubmitResponseError } from './errors.ts';
+import type { Submission } from '../../tasks/kind.ts';
 import { makeRef } from '../../tasks/ref.ts';
 import { resolveOwnTask } from './ref.ts';
-import {
-  comparable,
-  filesLast,
-  holdsFile,
-  createLedgerCall,
-  submitOnce,
-  type TaskSubmission,
-} from '../../tasks/submit.ts';
+import { comparable, filesLast, holdsFile, submitOnce } from '../../tasks/submit.ts';
 import { findTaskId, videoSchemaFor } from './schema.ts';
 import { readTask, videoTasks } from './kind.ts';
 import type {
@@ -91,20 +85,20 @@ function toReference(value: unknown, profile: Profile | undefined): unknown {
   return value;
 }
 
-export interface Submission extends Pick<VideoTaskRef, 'model' | 'remixOf'> {
+export interface VideoSubmission extends Pick<VideoTaskRef, 'model' | 'remixOf'> {
   readonly operation: 'videos.create' | 'videos.remix';
   /** Fields of the body. Unknown fields are sent unchanged. */
   readonly fields: JsonObject;
   /** The trace of the original of a remix. */
   readonly origin?: string | undefined;
-  readonly change?: ((change: Change) => Submission) | undefined;
+  readonly change?: ((change: Change) => VideoSubmission) | undefined;
 }
 
 /** Checks the submission of a new task. Rejects input that cannot work but would be charged. */
 export function createSubmission(
   { gateway }: Pick<Transport, 'gateway'>,
   params: VideoCreateParams,
-): Submission {
+): VideoSubmission {
   checkParams('videos.create', params);
   checkModel(params.model);
   checkText('prompt', params.prompt, 'a description of the video');
@@ -122,7 +116,7 @@ export function createSubmission(
     input_reference: toReference(params.input_reference, gateway?.profile),
   };
   const own = copyParams(params);
-  const change = ({ params: changed }: Change): Submission =>
+  const change = ({ params: changed }: Change): VideoSubmission =>
     createSubmission({ gateway }, { ...own, ...changed });
   return { operation: 'videos.create', fields, model: params.model, change };
 }
@@ -131,7 +125,7 @@ export function remixSubmission(
   transport: Transport,
   task: VideoTaskLike,
   params: VideoRemixParams,
-): Submission {
+): VideoSubmission {
   checkParams('videos.remix', params);
   checkText('prompt', params.prompt, 'what to change');
   const { ref } = resolveOwnTask(transport, task);
@@ -188,7 +182,7 @@ function warnAboutSize({ client, gateway }: Transport, model: unknown, size: unk
 
 function buildRequest(
   transport: Transport,
-  { operation, fields, remixOf = '', origin: trace, model }: Submission,
+  { operation, fields, remixOf = '', origin: trace, model }: VideoSubmission,
   options: VideoSubmitOptions,
 ) {
   const { client } = transport;
@@ -218,7 +212,7 @@ function buildRequest(
 /** Creates the handle of a submitted task. */
 function createRef(
   { baseURL, gateway }: Transport,
-  { model, remixOf }: Submission,
+  { model, remixOf }: VideoSubmission,
   id: string,
   details: Pick<VideoTaskRef, 'callId' | 'requestId' | 'trace' | 'model' | 'sent'>,
 ): VideoTaskRef {
@@ -247,7 +241,7 @@ const submittedSchema = (
 /** Returns the format of the response to a submission. */
 function submittedAnswer(
   transport: Transport,
-  submission: Submission,
+  submission: VideoSubmission,
   sent: readonly string[],
 ): AnswerFormat<VideoTask, 'json'> {
   let named: string | undefined;
@@ -278,7 +272,7 @@ function submittedAnswer(
  */
 function send(
   transport: Transport,
-  submission: Submission,
+  submission: VideoSubmission,
   options: VideoSubmitOptions,
   request = buildRequest(transport, submission, options),
 ): GatewayPromise<VideoTask> {
@@ -308,11 +302,11 @@ const isOtherFormat = (error: unknown): boolean =>
 
 function sendOnce(
   transport: Transport,
-  submission: Submission,
+  submission: VideoSubmission,
   options: VideoSubmitOptions,
   request: ReturnType<typeof buildRequest>,
 ): GatewayPromise<VideoTask> {
-  const submissionFor = (change: Change): Submission =>
+  const submissionFor = (change: Change): VideoSubmission =>
     change === unchanged ? submission : (submission.change?.(change) ?? submission);
   // The fields of `extraBody` are already in the body.
   const own =
@@ -359,12 +353,13 @@ function addRef(
 /** Returns a checked submission in the form that all kinds of tasks share. */
 export function toTaskSubmission(
   transport: Transport,
-  submission: Submission,
+  submission: VideoSubmission,
   options: VideoSubmitOptions,
-): TaskSubmission<VideoTaskRef, VideoTask> {
+): Submission<VideoTaskRef, VideoTask> {
   // Built before the claim, so that the ledger never claims a submission that cannot be sent.
   const request = buildRequest(transport, submission, options);
   return {
+    kind: videoTasks,
     content() {
       const { operation, fields, remixOf } = submission;
       const params = remixOf === undefined ? undefined : { video_id: remixOf };
@@ -381,22 +376,21 @@ export function toTaskSubmission(
 /** Submits a task, or reads the existing task if the ledger already has one. */
 export function submit(
   transport: Transport,
-  submission: Submission,
+  submission: VideoSubmission,
   callerOptions: VideoSubmitOptions | undefined,
 ): GatewayPromise<VideoTask> {
   // The ledger is read first; meanwhile the caller may change its options.
   const options = copyOptions(callerOptions) ?? {};
   if (options.ledger === undefined) return send(transport, submission, options);
   const checked: VideoSubmitOptions = transport.checkOptions(submission.operation, options);
-  const entry = createLedgerCall(videoTasks, transport, checked);
   const task = toTaskSubmission(transport, submission, checked);
-  const done = submitOnce(transport, entry, task, checked).then(({ ref, answer, call }) => {
+  const done = submitOnce(transport, task, checked).then(({ ref, answer, call }) => {
     if (answer === undefined) {
       const resolved = resolveOwnTask(transport, ref);
       const reading = optionsFor(options, 'videos.retrieve');
       return readTask(transport, resolved, reading).withResponse();
     }
-    call?.reportFailure(transport.client, answer.data);
+    call?.reportFailure(answer.data);
     return answer;
   });
   const answer = done.then(({ data, response: read, request_id: requestId }) => {

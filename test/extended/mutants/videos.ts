@@ -97,9 +97,7 @@ export const videoMutants: MutantsByFile = {
     { is: 'const accepted = call.accept(ref);', becomes: 'const accepted = Promise.resolve();' },
     { is: 'const lateGrace = 30_000;', becomes: 'const lateGrace = 0;' },
     { is: 'Promise.race([call.track(recorded), left])', becomes: 'recorded' },
-    { is: "check(callId !== undefined, 'callId', problem);", becomes: '' },
     { is: 'others.length === 0 ? request : {}', becomes: 'request' },
-    { is: 'baseName(requested) === baseName(logged) ? requested : logged', becomes: 'requested' },
   ],
   'tasks/ledger.ts': [
     {
@@ -126,7 +124,9 @@ export const videoMutants: MutantsByFile = {
       is: "late.status === 'claimed' ? this.finish('not_submitted', {}, late.claimId) : undefined",
       becomes: 'undefined',
     },
-    { is: "if (cause !== tooLate) await this.finish('unknown');", becomes: '' },
+    { is: "if (!isLate) await this.finish('unknown');", becomes: '' },
+    { is: "check(callId !== undefined, 'callId', problem);", becomes: '' },
+    { is: 'baseName(requested) === baseName(logged) ? requested : logged', becomes: 'requested' },
   ],
   'tasks/reading.ts': [
     {

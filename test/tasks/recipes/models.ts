@@ -12,12 +12,7 @@ import { findFailure } from '../../../src/answers/failure.ts';
 import { findProgress, findStatusWord, readStatusWord } from '../../../src/tasks/reading.ts';
 import { isTaskRef } from '../../../src/tasks/ref.ts';
 import { WaitScope } from '../../../src/tasks/scope.ts';
-import {
-  comparable,
-  createLedgerCall,
-  type LedgerOptions,
-  submitOnce,
-} from '../../../src/tasks/submit.ts';
+import { comparable, type LedgerOptions, submitOnce } from '../../../src/tasks/submit.ts';
 import type { PolledTask } from '../../../src/tasks/types.ts';
 import { followTask, stepTask, waitFor, waitForAll, watchTask } from '../../../src/tasks/wait.ts';
 import type { JsonObject } from '../../../src/types.ts';
@@ -127,15 +122,15 @@ export class Models3D {
       createRef(isObject(value) ? String(value['id']) : '', callId),
     );
     const { callId } = options;
-    const entry = createLedgerCall(modelTasks, transport, options);
     const submission = {
+      kind: modelTasks,
       content: () => ['models3d.create', ...comparable({ ...params })],
       model: undefined,
       createRef: (id: string) => createRef(id, callId),
       send: (limits: RequestOptions) => transport.raw(() => spec, answer, { callId, ...limits }),
       refIn: (made: ModelRef) => made,
     };
-    const submitted = await submitOnce(transport, entry, submission, options);
+    const submitted = await submitOnce(transport, submission, options);
     const { onSubmitted } = options;
     const waiting = scope(transport, {});
     try {
