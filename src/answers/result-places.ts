@@ -49,11 +49,13 @@ export function listURLs(value: unknown, levels = deepestResult): readonly strin
 }
 
 /**
- * Returns digests of the URLs that a call sent, for a handle that survives the process. A handle has no URL, because a URL
- * may be signed.
+ * Returns digests of the URLs that a call sent, for a handle that survives the process; `undefined` if it sent none. A
+ * handle has no URL, because a URL may be signed.
  */
-export const digestURLs = (urls: readonly string[]): string[] =>
-  urls.filter(isAddress).slice(0, mostDigests).map(toDigest);
+export function digestURLs(urls: readonly string[]): string[] | undefined {
+  const digests = urls.filter(isAddress).slice(0, mostDigests).map(toDigest);
+  return digests.length > 0 ? digests : undefined;
+}
 
 /** The largest number of digests in a handle. */
 const mostDigests = 32;

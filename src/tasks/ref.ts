@@ -134,15 +134,45 @@ function readRoot(value: unknown): string {
   return url.origin + url.pathname.replace(/^(.*[^/])?\/*$/s, '$1');
 }
 
-function readRef(value: unknown, kind: TaskRef['kind']): JsonObject {
-  const stored = readStored('ref', value);
-  checkStored(stored['kind'] === kind, 'ref.kind', `must be "${kind}".`);
-  checkVersion('ref', stored);
-  return stored;
+function readOptional(stored: JsonObject, part: string): string | undefined {
+  const value = stored[part] ?? undefined;
+  return value === undefined ? undefined : readText(part, value);
 }
 
-/** Optional fields of a handle to a video. */
-const details = ['model', 'callId', 'remixOf', 'trace', 'requestId', 'gateway'] as const;
+function readList(part: string, value: unknown, problem: string): readonly unknown[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  checkStored(Array.isArray(value), `ref.${part}`, problem);
+  return value;
+}
+
+/** Reads the fields that handles of both kinds have. */
+function readShared(stored: JsonObject, kind: TaskRef['kind']) {
+  checkStored(stored['kind'] === kind, 'ref.kind', `must be "${kind}".`);
+  checkVersion('ref', stored);
+  const problem = 'must be a list of text.';
+  const sent = readList('sent', stored['sent'], problem);
+  const digests = sent?.filter(isText);
+  checkStored(digests?.length === sent?.length, 'ref.sent', problem);
+  return {
+    createdAt: readTime('ref.createdAt', stored['createdAt']),
+    id: checkTaskId('ref.id', stored['id']),
+    baseURL: readRoot(stored['baseURL']),
+    model: readOptional(stored, 'model'),
+    callId: readOptional(stored, 'callId'),
+    trace: readOptional(stored, 'trace'),
+    requestId: readOptional(stored, 'requestId'),
+    gateway: readOptional(stored, 'gateway'),
+    sent: digests,
+  };
+}
+
+/** Deletes the fields that are `undefined`. */
+function withoutUndefined<Ref extends object>(ref: Ref): Ref {
+  for (const [name, value] of Object.entries(ref)) {
+    if (value === undefined) Reflect.deleteProperty(ref, name);
+  }
+  return ref;
+}
 
 /**
  * Checks a stored handle to a video task, for example `JSON.parse(row.ref)`.
@@ -158,45 +188,30 @@ const details = ['model', 'callId', 'remixOf', 'trace', 'requestId', 'gateway'] 
  * ```
  */
 export function parseVideoTaskRef(value: unknown): VideoTaskRef {
-  const stored = readRef(value, 'video');
-  const createdAt = readTime('ref.createdAt', stored['createdAt']);
-  const ref = makeRef({
-    id: checkTaskId('ref.id', stored['id']),
+  const stored = readStored('ref', value);
+  return makeRef({
+    ...readShared(stored, 'video'),
     route: readRoute(stored['route']),
-    baseURL: readRoot(stored['baseURL']),
-    createdAt,
+    remixOf: readOptional(stored, 'remixOf'),
   });
-  for (const name of details) {
-    const detail = stored[name] ?? undefined;
-    if (detail !== undefined) ref[name] = readText(name, detail);
-  }
-  const { sent } = stored;
-  if (sent !== undefined && sent !== null) ref.sent = readSent(sent);
-  return ref;
 }
 
-/** Reads the digests of a handle. */
-function readSent(value: unknown): string[] {
-  const digests = Array.isArray(value) ? value.filter(isText) : [];
-  checkStored(
-    Array.isArray(value) && digests.length === value.length,
-    'ref.sent',
-    'must be a list of text.',
-  );
-  return digests;
-}
-
-export function makeRef(
-  task: Pick<VideoTaskRef, 'id' | 'baseURL' | 'createdAt' | 'sent' | (typeof details)[number]> & {
-    readonly route?: Route;
-  },
-): VideoTaskRef {
-  const { id, baseURL, createdAt, route = { type: 'openai' } } = task;
-  const ref: VideoTaskRef = { v: 1, kind: 'video', id, route, baseURL, createdAt };
-  // Fields that are `undefined` are omitted.
-  for (const name of details) if (task[name] !== undefined) ref[name] = task[name];
-  if (task.sent !== undefined && task.sent.length > 0) ref.sent = task.sent;
-  return ref;
+/** Creates the handle of a task that makes a video. */
+export function makeRef({
+  id,
+  route = { type: 'openai' },
+  baseURL,
+  createdAt,
+  model,
+  callId,
+  remixOf,
+  trace,
+  requestId,
+  gateway,
+  sent,
+}: Omit<VideoTaskRef, 'v' | 'kind' | 'route'> & { readonly route?: Route }): VideoTaskRef {
+  const made = { v: 1, kind: 'video', id, route, baseURL, createdAt } as const;
+  return withoutUndefined({ ...made, model, callId, remixOf, trace, requestId, gateway, sent });
 }
 
 /** Reads a path that cannot lead to another origin. */
@@ -209,20 +224,9 @@ function readPath(path: unknown, root: string): string {
   return path;
 }
 
-function readIds(ids: unknown): string[] {
-  checkStored(Array.isArray(ids) && ids.length > 0, 'ref.ids', 'must be a list of task ids.');
-  return Array.isArray(ids) ? ids.map((id) => checkTaskId('ref.ids', id)) : [];
-}
-
 /** Creates the handle of a task that makes images. */
-export const makeImageRef = (
-  id: string,
-  baseURL: string,
-  createdAt = Date.now(),
-): ImageTaskRef => ({ v: 1, kind: 'image', id, baseURL, createdAt });
-
-/** Optional fields of a handle to images. */
-const imageDetails = ['model', 'callId', 'trace', 'requestId', 'gateway'] as const;
+export const makeImageRef = (task: Omit<ImageTaskRef, 'v' | 'kind'>): ImageTaskRef =>
+  withoutUndefined({ v: 1, kind: 'image', ...task });
 
 /**
  * Checks a stored handle to images that are being generated, for example `JSON.parse(row.ref)`.
@@ -238,21 +242,18 @@ const imageDetails = ['model', 'callId', 'trace', 'requestId', 'gateway'] as con
  * ```
  */
 export function parseImageTaskRef(value: unknown): ImageTaskRef {
-  const stored = readRef(value, 'image');
-  const createdAt = readTime('ref.createdAt', stored['createdAt']);
-  const id = checkTaskId('ref.id', stored['id']);
-  const baseURL = readRoot(stored['baseURL']);
-  const ref = makeImageRef(id, baseURL, createdAt);
-  const { ids, path, hasImages, sent } = stored;
-  if (ids !== undefined && ids !== null) ref.ids = readIds(ids);
-  if (path !== undefined && path !== null) ref.path = readPath(path, baseURL);
-  if (hasImages === true) ref.hasImages = true;
-  if (sent !== undefined && sent !== null) ref.sent = readSent(sent);
-  for (const name of imageDetails) {
-    const detail = stored[name] ?? undefined;
-    if (detail !== undefined) ref[name] = readText(name, detail);
-  }
-  return ref;
+  const stored = readStored('ref', value);
+  const shared = readShared(stored, 'image');
+  const { path, hasImages } = stored;
+  const problem = 'must be a list of task ids.';
+  const ids = readList('ids', stored['ids'], problem);
+  checkStored(ids?.length !== 0, 'ref.ids', problem);
+  return makeImageRef({
+    ...shared,
+    ids: ids?.map((id) => checkTaskId('ref.ids', id)),
+    path: path === undefined || path === null ? undefined : readPath(path, shared.baseURL),
+    hasImages: hasImages === true ? true : undefined,
+  });
 }
 
 /** Returns whether a value has the fields that handles of every kind have. */

@@ -82,15 +82,18 @@ export function readTaskResponse<Result>(
     }
     const name = gateway?.profile.name;
     const path = toPollPath(task, request.url, baseURL);
-    const ref: ImageTaskRef = Object.assign(makeImageRef(id, baseURL), {
-      ...(task.ids.length > 1 && { ids: task.ids }),
-      ...(path !== undefined && { path }),
-      ...(model && { model }),
+    const ref = makeImageRef({
+      id,
+      ids: task.ids.length > 1 ? [...task.ids] : undefined,
+      path,
+      baseURL,
+      model: model || undefined,
+      createdAt: Date.now(),
       callId: request.id,
-      ...(requestId !== undefined && { requestId }),
-      ...(name !== undefined && name !== 'new-api' && { gateway: name }),
-      ...(request.trace !== undefined && { trace: request.trace }),
-      ...(sent.length > 0 && { sent: digestURLs(sent) }),
+      requestId,
+      gateway: name === 'new-api' ? undefined : name,
+      trace: request.trace,
+      sent: digestURLs(sent),
     });
     rememberSent(sent, ref);
     const foreignURL = path === undefined ? task.address : undefined;

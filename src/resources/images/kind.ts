@@ -13,7 +13,8 @@ export const imageTasks: TaskKind<ImageTaskRef, ImageTask> = {
   parse: parseImageTaskRef,
   resolve(task, baseURL) {
     if (typeof task === 'string') {
-      return { ref: makeImageRef(checkTaskId('ref', task), baseURL) };
+      const id = checkTaskId('ref', task);
+      return { ref: makeImageRef({ id, baseURL, createdAt: Date.now() }) };
     }
     const ref = parseImageTaskRef(task);
     const problem = 'is a handle of images that were returned without a task.';

@@ -147,14 +147,11 @@ class ImageRun {
   };
 }
 
-function createRef(
+const createRef = (
   { baseURL }: Transport,
   id: string,
-  { callId, requestId, model }: LoggedTask,
-): ImageTaskRef {
-  const ref = makeImageRef(id, baseURL);
-  return Object.assign(ref, model && { model }, { callId }, requestId && { requestId });
-}
+  { model, callId, requestId }: LoggedTask,
+): ImageTaskRef => makeImageRef({ id, baseURL, model, createdAt: Date.now(), callId, requestId });
 
 const asImages = (images: ImagesResponse): ImagesResponse => images;
 

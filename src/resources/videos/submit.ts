@@ -250,8 +250,8 @@ function submittedAnswer(
     kind: 'json',
     async read(request, received) {
       const { requestId } = received;
-      const names = { callId: request.id, requestId, trace: request.trace };
-      const by = sent.length > 0 ? { ...names, sent: digestURLs(sent) } : names;
+      const { id: callId, trace } = request;
+      const by = { callId, requestId, trace, sent: digestURLs(sent) };
       try {
         const { value: task } = await answer.read(request, received);
         const { id, model } = task;

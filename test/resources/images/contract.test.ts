@@ -15,7 +15,7 @@ testTasks({
   prompt,
   submitted: { task_id: id, status: 'queued' },
   completed: { id, status: 'completed', data: [{ url: 'https://cdn.test/a.png' }] },
-  createRef: () => makeImageRef(id, 'https://gateway.test'),
+  createRef: () => makeImageRef({ id, baseURL: 'https://gateway.test', createdAt: Date.now() }),
   submit: ({ images }, options, text = prompt) =>
     images.generate({ model: 'm-image', prompt: text }, untyped<ImageRequestOptions>(options)),
   submitWithin: ({ images }, taskTimeout, options) =>
