@@ -161,7 +161,6 @@ export function jsonAnswer<T, Value>(
 ): AnswerFormat<Value, 'json'>;
 export function jsonAnswer<T, Other>(
   answer: JSONAnswer<T> & { readonly readOther: ReadOther<Other> },
-  finish: (value: T | Other, info: CallInfo) => T | Other,
 ): AnswerFormat<T | Other, 'json'>;
 /* @__NO_SIDE_EFFECTS__ */
 export function jsonAnswer<T>(

@@ -1,5 +1,6 @@
 import type { GatewayPromise, WithResponse } from '../calls/promise.ts';
 import type { Transport } from '../calls/transport.ts';
+import type { Change } from '../http/request.ts';
 import type { SubmitUnknownInit } from '../errors/operation-errors.ts';
 import type { RequestOptions } from '../options/options.ts';
 import type { TaskErrors } from './errors.ts';
@@ -74,8 +75,12 @@ export interface Submission<Ref extends AnyRef, Answer> {
   readonly send: (
     limits: Pick<RequestOptions, 'signal' | 'totalTimeout'>,
   ) => GatewayPromise<Answer>;
-  /** Returns the handle of the task in a response. */
-  readonly refIn: (answer: Answer) => Ref;
+  /**
+   * Returns the handle of the task in a response.
+   *
+   * @param change - How the request that was answered differs from the caller's.
+   */
+  readonly refIn: (answer: WithResponse<Answer>, change: Change) => Ref;
   /** Returns the handle of the task that a failed submission created nevertheless. */
   readonly refInError?: (error: unknown) => Ref | undefined;
   /** `true` if the response is the result itself, which must not be lost if the ledger fails. */

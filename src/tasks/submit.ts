@@ -1,6 +1,6 @@
 import { GatewayError, revise } from '../errors/gateway-error.ts';
 import { allowLateness, followSignal } from '../http/abort.ts';
-import type { WithResponse } from '../calls/promise.ts';
+import { type GatewayPromise, readChange, type WithResponse } from '../calls/promise.ts';
 import type { Transport } from '../calls/transport.ts';
 import type { RequestOptions } from '../options/options.ts';
 import type { JsonObject } from '../types.ts';
@@ -92,10 +92,19 @@ const lateGrace = 30_000;
 
 const lateAdvice = `The submission goes on for up to ${lateGrace / 1_000} s, and the ledger records its outcome: call again with the same callId, and await client.settled() before the process ends.`;
 
+/** Awaits the response to a submission. */
+async function receive<Ref extends AnyRef, Answer>(
+  sent: GatewayPromise<Answer>,
+  { refIn }: Pick<Submission<Ref, Answer>, 'refIn'>,
+) {
+  const answer = await sent.withResponse();
+  return { ref: refIn(answer, await readChange(sent)), answer };
+}
+
 /** Sends a submission and records its outcome. Rejects as soon as the call ends, also if the submission goes on. */
 async function record<Ref extends AnyRef, Answer>(
   call: LedgerCall<Ref>,
-  { send, refIn, refInError, isResult }: Submission<Ref, Answer>,
+  submission: Submission<Ref, Answer>,
   signal: AbortSignal | null | undefined,
 ): Promise<Submitted<Ref, Answer>> {
   const controller = new AbortController();
@@ -110,12 +119,11 @@ async function record<Ref extends AnyRef, Answer>(
   });
   const unfollow = followSignal(signal, controller);
   const limits = { signal: controller.signal, totalTimeout: call.remaining };
-  const recorded = send(limits)
-    .withResponse()
+  const { refInError, isResult } = submission;
+  const recorded = receive(submission.send(limits), submission)
     .finally(unfollow)
     .then(
-      async (answer) => {
-        const ref = refIn(answer.data);
+      async ({ ref, answer }) => {
         const accepted = call.accept(ref);
         await (isResult?.(answer.data) === true ? accepted.catch(() => {}) : accepted);
         return { ref, answer, call };
@@ -147,8 +155,8 @@ export async function submitOnce<Ref extends AnyRef, Answer>(
 ): Promise<Submitted<Ref, Answer>> {
   const { ledger, onUnknown, signal, totalTimeout } = options;
   if (ledger === undefined) {
-    const answer = await submission.send({ totalTimeout }).withResponse();
-    return { ref: submission.refIn(answer.data), answer, call: undefined };
+    const received = await receive(submission.send({ totalTimeout }), submission);
+    return { ...received, call: undefined };
   }
   const call = new LedgerCall(transport, submission, ledger, options);
   const existing = await call.track(call.claim(onUnknown));

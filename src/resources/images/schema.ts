@@ -28,12 +28,7 @@ import {
 } from '../../answers/reader.ts';
 import { isImage, locateImages, readImage } from './pictures.ts';
 import type { AnswerFormat } from '../../calls/gateway-request.ts';
-import {
-  type CallInfo,
-  jsonAnswer,
-  readContentType,
-  type ReadOther,
-} from '../../calls/response.ts';
+import { jsonAnswer, readContentType, type ReadOther } from '../../calls/response.ts';
 import { collectAs } from '../../streams/open-stream.ts';
 import { type StreamProtocol, typedProtocol } from '../../streams/protocol.ts';
 import { requireWhole } from '../../uploads/file-end.ts';
@@ -259,29 +254,21 @@ const collectEvents = collectAs(imageGenProtocol(1));
 /**
  * Reads images from a response that is not streamed.
  *
- * @param onImages - Called when the response has images.
  * @param sent - The URLs that the call sent.
  */
 export const wholeAnswer = <Other>(
   readOther: ReadOther<Other>,
-  onImages: (info: CallInfo) => void,
   sent: readonly string[],
 ): AnswerFormat<ImagesResponse | Other, 'json'> =>
-  jsonAnswer<ImagesResponse, Other>(
-    {
-      schema: { ...imagesSchema, locate: (answer) => locateImages(answer, sent) },
-      readOther,
-      fromEvents: async (request, answer) => toImagesResponse(await collectEvents(request, answer)),
-      fromFile: {
-        isFile: isImageFile,
-        toValue(bytes, answer) {
-          requireWhole(answer, bytes);
-          return { data: [fileImage(bytes, readContentType(answer.response))] };
-        },
+  jsonAnswer<ImagesResponse, Other>({
+    schema: { ...imagesSchema, locate: (answer) => locateImages(answer, sent) },
+    readOther,
+    fromEvents: async (request, answer) => toImagesResponse(await collectEvents(request, answer)),
+    fromFile: {
+      isFile: isImageFile,
+      toValue(bytes, answer) {
+        requireWhole(answer, bytes);
+        return { data: [fileImage(bytes, readContentType(answer.response))] };
       },
     },
-    (value, info) => {
-      onImages(info);
-      return value;
-    },
-  );
+  });

@@ -3,7 +3,6 @@ import { listURLs, rememberSent, withoutSent } from '../../answers/result-places
 import { OpenAnswer } from '../../calls/open-answer.ts';
 import { GatewayPromise } from '../../calls/promise.ts';
 import type { GatewayRequest } from '../../calls/gateway-request.ts';
-import type { CallInfo } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { expectsJSON, explained, type DescribedFailure } from '../../errors/operation-errors.ts';
 import { type OperationRequest, unchanged } from '../../http/request.ts';
@@ -164,11 +163,7 @@ export function callForImages<Params extends ImageParamsBase>(
   const run = new ImageRun(client, given);
   const { transport, options } = run;
   const { operation, params } = call;
-  const send = (
-    own: ImageRequestOptions | undefined,
-    written?: ReturnType<typeof writeCall>,
-    onImages?: OnImages,
-  ) =>
+  const send = (own: ImageRequestOptions | undefined, written?: ReturnType<typeof writeCall>) =>
     transport.operate(
       operation,
       params,
@@ -180,7 +175,6 @@ export function callForImages<Params extends ImageParamsBase>(
           const urls = listURLs(sent);
           return wholeAnswer(
             readTaskResponse(transport, sent.model, () => asImages, urls),
-            (info) => onImages?.(sent.model, info),
             urls,
           );
         },
@@ -191,36 +185,31 @@ export function callForImages<Params extends ImageParamsBase>(
   const checked: ImageRequestOptions = transport.checkOptions(operation, options);
   // Written before the claim, so that the ledger never claims a submission that cannot be sent.
   const written = writeCall(call, checked, params);
-  const sendWritten = (limits: RequestOptions, onImages: OnImages) =>
-    send(changeOptions(checked, limits), written, onImages);
+  const sendWritten = (limits: RequestOptions) => send(changeOptions(checked, limits), written);
   return new GatewayPromise(submitWithLedger(call, run, sendWritten));
 }
-
-/** Called with the answering model if the response has the images themselves. */
-type OnImages = (model: unknown, info: CallInfo) => void;
 
 async function submitWithLedger<Params extends ImageParamsBase>(
   { operation, params }: ImageCall<Params>,
   run: ImageRun,
-  send: (limits: RequestOptions, onImages: OnImages) => GatewayPromise<Answered<ImagesResponse>>,
+  send: (limits: RequestOptions) => GatewayPromise<Answered<ImagesResponse>>,
 ): Promise<OpenAnswer<ImagesResponse>> {
   const { transport, options } = run;
   const { callId = '', extraBody } = options;
   const { model } = params;
   const fields: object = params;
-  let made = createRef(transport, callId, { callId, requestId: undefined, model: undefined });
-  const onImages: OnImages = (answering, { requestId }) => {
-    const answered = isText(answering) ? answering : (model ?? undefined);
-    made = createRef(transport, callId, { callId, requestId, model: answered });
-  };
   const submission: Submission<ImageTaskRef, Answered<ImagesResponse>> = {
     kind: imageTasks,
     content: () => [[operation, undefined, ...comparable({ ...fields })], extraBody],
     model: model ?? undefined,
     createRef: (id, task) => createRef(transport, id, task),
-    send: (limits) => send(limits, onImages),
-    refIn: (data) =>
-      data instanceof TaskResponse ? TaskResponse.task(data).ref : { ...made, hasImages: true },
+    send,
+    refIn({ data, request_id: requestId }, { params: changed }) {
+      if (data instanceof TaskResponse) return TaskResponse.task(data).ref;
+      const used = isText(changed['model']) ? changed['model'] : (model ?? undefined);
+      const task = { callId, requestId: requestId ?? undefined, model: used };
+      return { ...createRef(transport, callId, task), hasImages: true };
+    },
     isResult: (data) => !(data instanceof TaskResponse),
   };
   const { ref, answer, call } = await submitOnce(transport, submission, options);

@@ -368,7 +368,7 @@ export function toTaskSubmission(
     model: submission.model,
     createRef: (id, { model, ...by }) => createRef(transport, { ...submission, model }, id, by),
     send: (limits) => send(transport, submission, changeOptions(options, limits), request),
-    refIn: ({ ref }) => ref,
+    refIn: ({ data }) => data.ref,
     refInError: (error) => (VideoSubmitResponseError.isInstance(error) ? error.ref : undefined),
   };
 }

@@ -128,7 +128,7 @@ export class Models3D {
       model: undefined,
       createRef: (id: string) => createRef(id, callId),
       send: (limits: RequestOptions) => transport.raw(() => spec, answer, { callId, ...limits }),
-      refIn: (made: ModelRef) => made,
+      refIn: ({ data }: { readonly data: ModelRef }) => data,
     };
     const submitted = await submitOnce(transport, submission, options);
     const { onSubmitted } = options;
