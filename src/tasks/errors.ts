@@ -99,13 +99,10 @@ export interface Waited<Ref> {
   readonly hide: (text: string) => string;
 }
 
-/** A callback of the caller that runs while a task is submitted and waited for. */
-type Callback = 'onSubmitted' | 'onUpdate';
-
-interface WaitErrorClass<Ref> {
-  new (message: string, init: GatewayErrorInit & TaskWaitSummary<Ref>): GatewayError;
-  readonly isInstance: (value: unknown) => boolean;
-}
+type WaitErrorClass<Ref> = new (
+  message: string,
+  init: GatewayErrorInit & TaskWaitSummary<Ref>,
+) => GatewayError;
 
 /** The error classes and texts of one kind of task. */
 interface ErrorNames<Ref, Failed extends GatewayError> {
@@ -119,43 +116,6 @@ interface ErrorNames<Ref, Failed extends GatewayError> {
   readonly WaitTimeout: WaitErrorClass<Ref>;
   readonly WaitAborted: WaitErrorClass<Ref>;
   readonly Failed: new (message: string, init: TaskFailedErrorInit<Ref>) => Failed;
-}
-
-/** Creates the errors that end waits for one kind of task. */
-export interface TaskErrors<Ref, Failed extends GatewayError = GatewayError> {
-  /** For a callback that threw. */
-  readonly callback: (name: Callback, waited: Waited<Ref>, cause: unknown) => GatewayError;
-  /** For a wait that ended before its task. */
-  readonly stopped: (
-    reason: WaitEnd | 'aborted',
-    waited: Waited<Ref>,
-    cause: unknown,
-    timeout?: number | null,
-  ) => GatewayError;
-  /**
-   * For a completed task whose result cannot be returned.
-   *
-   * @param raw - The response that holds no readable result.
-   * @param issues - The differences that strict validation found in it.
-   */
-  readonly withoutResult: (
-    message: string,
-    advice: string,
-    waited: Waited<Ref>,
-    raw?: unknown,
-    issues?: readonly ResponseIssue[],
-  ) => GatewayError;
-  /**
-   * For a task that failed.
-   *
-   * @param raw - The response that reported the failure.
-   */
-  readonly failed: (
-    waited: Waited<Ref>,
-    failure: TaskErrorDetails,
-    raw: unknown,
-    cause?: APIError,
-  ) => Failed;
 }
 
 /** Returns what a poll said, as a sentence: a message, an error, or what was received without a status. */
@@ -174,21 +134,130 @@ export function describePoll(cause: unknown): string {
   return `: ${isOfPoll ? cause.summary : cause.message}`;
 }
 
-/** Returns the errors of one kind of task. */
-/* @__NO_SIDE_EFFECTS__ */
-export function taskErrors<
+/** Creates the errors that end waits for one kind of task. */
+export class TaskErrors<
   Ref extends { readonly id: string; readonly callId?: string | undefined },
-  Failed extends GatewayError,
->(names: ErrorNames<Ref, Failed>): TaskErrors<Ref, Failed> {
-  const inside = names.task.toLowerCase();
-  const toInit = ({ ref, state, elapsed = 0, hide }: Waited<Ref>, cause: unknown) => {
+  Failed extends GatewayError = GatewayError,
+> {
+  readonly #names: ErrorNames<Ref, Failed>;
+
+  constructor(names: ErrorNames<Ref, Failed>) {
+    this.#names = names;
+  }
+
+  /** Creates the error of a callback that threw. */
+  callback(name: 'onSubmitted' | 'onUpdate', waited: Waited<Ref>, cause: unknown): GatewayError {
+    const { Wait, task } = this.#names;
+    const message = `${name} threw an error, so ${task.toLowerCase()} ${waited.ref.id} is not waited for.`;
+    return new Wait(waited.hide(message), this.#toInit(waited, cause));
+  }
+
+  /** Creates the error of a wait that ended before its task. */
+  stopped(
+    reason: WaitEnd | 'aborted',
+    waited: Waited<Ref>,
+    cause: unknown,
+    timeout?: number | null,
+  ): GatewayError {
+    const { Wait, WaitAborted, WaitTimeout, task: noun, missingAdvice } = this.#names;
+    const init = this.#toInit(waited, cause);
+    const { lastStatus, polls } = init;
+    const { said, hide } = waited;
+    const id = hide(waited.ref.id);
+    const task = `${noun} ${id}`;
+    const status = lastStatus === undefined ? 'no status seen' : `last status "${lastStatus}"`;
+    const words = said === undefined ? '' : ` ${withoutQueries(hide(said))}`;
+    const seen = `(${status}, ${polls} ${polls === 1 ? 'poll' : 'polls'}).${words}`;
+    switch (reason) {
+      case 'aborted':
+        return new WaitAborted(`Waiting for ${noun.toLowerCase()} ${id} was aborted ${seen}`, init);
+      case 'timeout':
+        return new WaitTimeout(`${task} did not end within ${timeout} ms ${seen}`, init);
+      case 'missing':
+        return new Wait(`${task} is not known to the gateway${describePoll(cause)}`, {
+          ...init,
+          advice: `${missingAdvice} The task itself may exist and be charged.`,
+        });
+      default: {
+        const often = reason === 'too_many_errors' ? ', too often in a row' : '';
+        return new Wait(`${task} could not be read${often}${describePoll(cause)}`, init);
+      }
+    }
+  }
+
+  /**
+   * Creates the error of a completed task whose result cannot be returned.
+   *
+   * @param raw - The response that holds no readable result.
+   * @param issues - The differences that strict validation found in it.
+   */
+  withoutResult(
+    message: string,
+    advice: string,
+    waited: Waited<Ref>,
+    raw?: unknown,
+    issues?: readonly ResponseIssue[],
+  ): GatewayError {
+    // The result may be in the response, which the task may not return for long.
+    const data = rewriteText(raw, waited.hide);
+    const body = data === undefined ? undefined : JSON.stringify(data);
+    const cause =
+      body === undefined
+        ? undefined
+        : new UnexpectedResponseError('The response to the last poll has no readable result.', {
+            outcome: 'unknown',
+            advice: '',
+            evidence: { phase: 'body', attempts: [] },
+            callId: waited.ref.callId,
+            body,
+            data,
+            issues,
+          });
+    const { Wait } = this.#names;
+    return new Wait(waited.hide(message), { ...this.#toInit(waited, cause), advice });
+  }
+
+  /**
+   * Creates the error of a task that failed.
+   *
+   * @param raw - The response that reported the failure.
+   */
+  failed(
+    { ref, hide }: Waited<Ref>,
+    failure: TaskErrorDetails,
+    raw: unknown,
+    cause?: APIError,
+  ): Failed {
+    const { Failed, task } = this.#names;
+    const clean = (text: string): string => withoutQueries(hide(text));
+    const reason = clean(failure.message);
+    const moderated = readsLikeReview(failure);
+    const review =
+      'This looks like a content review: the same prompt or reference will probably fail again.';
+    const other = 'Read the reason before you decide whether to create it again.';
+    return new Failed(`${task} ${hide(ref.id)} failed: ${asSentence(reason)}`, {
+      // The submission was accepted and charged. Gateways refund failed tasks, but some late or never.
+      outcome: 'unknown',
+      evidence: cause?.evidence ?? { phase: 'body', attempts: [] },
+      cause,
+      callId: ref.callId,
+      advice: `${moderated ? review : other} Gateways usually refund the charge: account.settle(error) tells.`,
+      reason,
+      code: failure.code && clean(failure.code),
+      moderated,
+      raw: rewriteText(raw, clean),
+      ref,
+    });
+  }
+
+  #toInit({ ref, state, elapsed = 0, hide }: Waited<Ref>, cause: unknown) {
     const { status, rawStatus: lastStatus = status, polls } = state ?? { polls: 0 };
     // Without an error, the responses to the polls are the evidence.
     const seen = { phase: polls > 0 ? 'body' : 'local', attempts: [] } as const;
     return {
       outcome: 'unknown',
       callId: ref.callId,
-      advice: names.advice(ref, hide(ref.id) === ref.id),
+      advice: this.#names.advice(ref, hide(ref.id) === ref.id),
       evidence: GatewayError.isInstance(cause) ? cause.evidence : seen,
       cause,
       ref,
@@ -196,75 +265,5 @@ export function taskErrors<
       elapsed: Math.round(elapsed),
       polls,
     } as const;
-  };
-  return {
-    callback(name, waited, cause) {
-      const message = `${name} threw an error, so ${inside} ${waited.ref.id} is not waited for.`;
-      return new names.Wait(waited.hide(message), toInit(waited, cause));
-    },
-    stopped(reason, waited, cause, timeout) {
-      const init = toInit(waited, cause);
-      const { lastStatus, polls } = init;
-      const { said, hide } = waited;
-      const id = hide(waited.ref.id);
-      const task = `${names.task} ${id}`;
-      const status = lastStatus === undefined ? 'no status seen' : `last status "${lastStatus}"`;
-      const words = said === undefined ? '' : ` ${withoutQueries(hide(said))}`;
-      const seen = `(${status}, ${polls} ${polls === 1 ? 'poll' : 'polls'}).${words}`;
-      switch (reason) {
-        case 'aborted':
-          return new names.WaitAborted(`Waiting for ${inside} ${id} was aborted ${seen}`, init);
-        case 'timeout':
-          return new names.WaitTimeout(`${task} did not end within ${timeout} ms ${seen}`, init);
-        case 'missing':
-          return new names.Wait(`${task} is not known to the gateway${describePoll(cause)}`, {
-            ...init,
-            advice: `${names.missingAdvice} The task itself may exist and be charged.`,
-          });
-        default: {
-          const often = reason === 'too_many_errors' ? ', too often in a row' : '';
-          return new names.Wait(`${task} could not be read${often}${describePoll(cause)}`, init);
-        }
-      }
-    },
-    withoutResult(message, advice, waited, raw, issues) {
-      // The result may be in the response, which the task may not return for long.
-      const data = rewriteText(raw, waited.hide);
-      const body = data === undefined ? undefined : JSON.stringify(data);
-      const cause =
-        body === undefined
-          ? undefined
-          : new UnexpectedResponseError('The response to the last poll has no readable result.', {
-              outcome: 'unknown',
-              advice: '',
-              evidence: { phase: 'body', attempts: [] },
-              callId: waited.ref.callId,
-              body,
-              data,
-              issues,
-            });
-      return new names.Wait(waited.hide(message), { ...toInit(waited, cause), advice });
-    },
-    failed({ ref, hide }, failure, raw, cause) {
-      const clean = (text: string): string => withoutQueries(hide(text));
-      const reason = clean(failure.message);
-      const moderated = readsLikeReview(failure);
-      const review =
-        'This looks like a content review: the same prompt or reference will probably fail again.';
-      const other = 'Read the reason before you decide whether to create it again.';
-      return new names.Failed(`${names.task} ${hide(ref.id)} failed: ${asSentence(reason)}`, {
-        // The submission was accepted and charged. Gateways refund failed tasks, but some late or never.
-        outcome: 'unknown',
-        evidence: cause?.evidence ?? { phase: 'body', attempts: [] },
-        cause,
-        callId: ref.callId,
-        advice: `${moderated ? review : other} Gateways usually refund the charge: account.settle(error) tells.`,
-        reason,
-        code: failure.code && clean(failure.code),
-        moderated,
-        raw: rewriteText(raw, clean),
-        ref,
-      });
-    },
-  };
+  }
 }

@@ -87,8 +87,8 @@ export type TaskRef = VideoTaskRef | ImageTaskRef;
 
 type Route = VideoTaskRef['route'];
 
-function readText(part: string, value: unknown): string {
-  checkStored(isText(value), `ref.${part}`, 'must be text.');
+function readText(part: string, value: unknown, problem = 'must be text.'): string {
+  checkStored(isText(value), `ref.${part}`, problem);
   return value;
 }
 
@@ -151,8 +151,6 @@ function readShared(stored: JsonObject, kind: TaskRef['kind']) {
   checkVersion('ref', stored);
   const problem = 'must be a list of text.';
   const sent = readList('sent', stored['sent'], problem);
-  const digests = sent?.filter(isText);
-  checkStored(digests?.length === sent?.length, 'ref.sent', problem);
   return {
     createdAt: readTime('ref.createdAt', stored['createdAt']),
     id: checkTaskId('ref.id', stored['id']),
@@ -162,7 +160,7 @@ function readShared(stored: JsonObject, kind: TaskRef['kind']) {
     trace: readOptional(stored, 'trace'),
     requestId: readOptional(stored, 'requestId'),
     gateway: readOptional(stored, 'gateway'),
-    sent: digests,
+    sent: sent?.map((digest) => readText('sent', digest, problem)),
   };
 }
 
@@ -197,22 +195,11 @@ export function parseVideoTaskRef(value: unknown): VideoTaskRef {
 }
 
 /** Creates the handle of a task that makes a video. */
-export function makeRef({
-  id,
+export const makeRef = ({
   route = { type: 'openai' },
-  baseURL,
-  createdAt,
-  model,
-  callId,
-  remixOf,
-  trace,
-  requestId,
-  gateway,
-  sent,
-}: Omit<VideoTaskRef, 'v' | 'kind' | 'route'> & { readonly route?: Route }): VideoTaskRef {
-  const made = { v: 1, kind: 'video', id, route, baseURL, createdAt } as const;
-  return withoutUndefined({ ...made, model, callId, remixOf, trace, requestId, gateway, sent });
-}
+  ...task
+}: Omit<VideoTaskRef, 'v' | 'kind' | 'route'> & { readonly route?: Route }): VideoTaskRef =>
+  withoutUndefined({ v: 1, kind: 'video', route, ...task });
 
 /** Reads a path that cannot lead to another origin. */
 function readPath(path: unknown, root: string): string {

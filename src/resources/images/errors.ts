@@ -1,5 +1,5 @@
 import {
-  taskErrors,
+  TaskErrors,
   TaskFailedError,
   type TaskFailedErrorInit,
   TaskWaitError,
@@ -54,7 +54,7 @@ const waitAdvice =
   'The task was not cancelled: it may still finish and be charged. Wait for it again with images.wait(error.ref).';
 
 /** Creates the errors that end waits for images. */
-export const imageErrors = /* @__PURE__ */ taskErrors<ImageTaskRef, ImageFailedError>({
+export const imageErrors = /* @__PURE__ */ new TaskErrors<ImageTaskRef, ImageFailedError>({
   task: 'Image task',
   advice: () => waitAdvice,
   missingAdvice:

@@ -3,7 +3,7 @@ import {
   type UnexpectedResponseErrorInit,
 } from '../../errors/api-errors.ts';
 import {
-  taskErrors,
+  TaskErrors,
   TaskFailedError,
   TaskWaitError,
   type TaskWaitSummary,
@@ -61,7 +61,7 @@ export function adviceToWait({ id, route }: VideoTaskRef, isShown: boolean): str
   return `The task was not cancelled: it may still finish and be charged. Wait for it again with videos.wait(${named}).`;
 }
 
-export const videoErrors = /* @__PURE__ */ taskErrors<VideoTaskRef, VideoFailedError>({
+export const videoErrors = /* @__PURE__ */ new TaskErrors<VideoTaskRef, VideoFailedError>({
   task: 'Video task',
   advice: adviceToWait,
   missingAdvice: 'Check the id, and that baseURL is the gateway that issued it.',

@@ -5,7 +5,7 @@ import { isObject, isText } from '../../../src/answers/objects.ts';
 import { checkText } from '../../../src/options/check.ts';
 import type { RequestOptions } from '../../../src/options/options.ts';
 import { withDefaults } from '../../../src/options/resolve.ts';
-import { taskErrors, TaskFailedError, TaskWaitError } from '../../../src/tasks/errors.ts';
+import { TaskErrors, TaskFailedError, TaskWaitError } from '../../../src/tasks/errors.ts';
 import type { AnyRef, TaskKind } from '../../../src/tasks/kind.ts';
 import { pollAnswer } from '../../../src/tasks/poll-answer.ts';
 import { findFailure } from '../../../src/answers/failure.ts';
@@ -74,7 +74,7 @@ const modelTasks: TaskKind<ModelRef, ModelTask> = {
   restate: (task, status) => {
     task.status = status;
   },
-  errors: taskErrors({
+  errors: new TaskErrors({
     task: 'Model task',
     advice: () => 'Wait for it again.',
     missingAdvice: 'Check the id.',
