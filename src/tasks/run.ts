@@ -132,7 +132,6 @@ export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
       const polled = await this.#pollVendor(await this.#poll(read, { timeout, totalTimeout }));
       this.#last = polled;
       const step = this.#conclude(polled, started);
-      this.#state = step.state;
       if ('delayMs' in step.next) this.#pause = step.next;
       const { state, task } = step;
       if (task === undefined || !hasChanged(before, state)) return step;
@@ -192,20 +191,18 @@ export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
     return { ...(hasFailed ? { task } : polled), hasPolledVendor: true };
   }
 
-  /** Decides the next step after a poll. */
+  /** Decides the next step after a poll, and keeps the state after it. */
   #conclude(polled: Polled<Task>, started: number): RunStep<Task> {
     const { settings, now } = this.#scope;
-    const { ref } = this.#target;
     const { errors, restate } = this.#kind;
     const { task, error: pollError } = polled;
-    const elapsed = now - this.#state.since;
-    const moment = { started, elapsed, age: this.#ageAt(now) };
+    const moment = { started, elapsed: now - this.#state.since, age: this.#ageAt(now) };
     const { state, next } = decide(this.#state, observe(polled), moment, settings, Math.random());
+    this.#state = state;
     const step = { state, task, pollError };
     if (typeof next === 'object') return { ...step, next };
     if (next === 'completed' && task !== undefined) return { ...step, next: { result: task } };
-    const { hide } = this.#scope;
-    const waited = { ref, state, elapsed, said: this.#said, hide };
+    const waited = this.#waited;
     if (next === 'failed') {
       if (task !== undefined) restate(task, 'failed');
       const error = errors.failed(waited, state.failure ?? findFailure({}), task?.raw);
@@ -241,13 +238,9 @@ export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
   get #waited(): Waited<Ref> {
     const { hide } = this.#scope;
     const { ref } = this.#target;
-    return { ref, state: this.#state, elapsed: this.#elapsed, said: this.#said, hide };
-  }
-
-  /** What the last poll said, as a sentence. */
-  get #said(): string | undefined {
     const { task, error } = this.#last ?? {};
-    if (task !== undefined) return describeAnswer(task);
-    return error === undefined ? undefined : `The last poll failed${describePoll(error)}`;
+    const failure = error === undefined ? undefined : `The last poll failed${describePoll(error)}`;
+    const said = task === undefined ? failure : describeAnswer(task);
+    return { ref, state: this.#state, elapsed: this.#elapsed, said, hide };
   }
 }

@@ -82,7 +82,7 @@ function onlyRequest(error: unknown): SubmittedRequest {
 export interface Submitted<Ref extends AnyRef, Answer> {
   readonly ref: Ref;
   /** The response, if this call submitted the task. */
-  readonly answer?: WithResponse<Answer>;
+  readonly answer?: Answer;
   /** The ledger entry of the submission. */
   readonly call: LedgerCall<Ref> | undefined;
 }
@@ -106,7 +106,7 @@ async function record<Ref extends AnyRef, Answer>(
   call: LedgerCall<Ref>,
   submission: Submission<Ref, Answer>,
   signal: AbortSignal | null | undefined,
-): Promise<Submitted<Ref, Answer>> {
+): Promise<Submitted<Ref, WithResponse<Answer>>> {
   const controller = new AbortController();
   const left = new Promise<never>((_, reject) => {
     allowLateness(controller.signal, {
@@ -152,7 +152,7 @@ export async function submitOnce<Ref extends AnyRef, Answer>(
   transport: Transport,
   submission: Submission<Ref, Answer>,
   options: LedgerOptions & Pick<RequestOptions, 'signal' | 'totalTimeout'>,
-): Promise<Submitted<Ref, Answer>> {
+): Promise<Submitted<Ref, WithResponse<Answer>>> {
   const { ledger, onUnknown, signal, totalTimeout } = options;
   if (ledger === undefined) {
     const received = await receive(submission.send({ totalTimeout }), submission);

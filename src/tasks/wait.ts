@@ -107,15 +107,6 @@ export async function* waitForAll<Ref extends AnyRef, Task extends PolledTask, G
   }
 }
 
-/** A task that a call submitted, or that its ledger already had. */
-export interface Followed<Ref extends AnyRef, Answer> extends Pick<
-  Submitted<Ref, never>,
-  'ref' | 'call'
-> {
-  /** The response, if this call submitted the task. */
-  readonly data?: Answer | undefined;
-}
-
 /** What a method that submits and waits does besides. */
 interface Following<Ref, Answer, Result> {
   readonly onSubmitted: ((ref: Ref) => unknown) | undefined;
@@ -139,7 +130,7 @@ export async function followTask<
   Result extends object,
 >(
   scope: WaitScope<Ref, Task>,
-  { ref, data, call }: Followed<Ref, Answer>,
+  { ref, answer, call }: Submitted<Ref, { readonly data: Answer }>,
   { onSubmitted, since, statusOf, resultIn }: Following<Ref, Answer, Result>,
   toResult: (done: Done<Ref, Task>) => Result,
 ): Promise<Result> {
@@ -148,13 +139,13 @@ export async function followTask<
     call?.reportFailure(result);
     return result;
   };
-  const given = data === undefined ? undefined : resultIn?.(data);
+  const given = answer && resultIn?.(answer.data);
   if (given !== undefined) return finish(given);
   // Checked before onSubmitted is called: the ledger's task may be from another gateway.
-  const target = data === undefined ? scope.resolve(ref) : { ref, handle: ref };
+  const target = answer === undefined ? scope.resolve(ref) : { ref, handle: ref };
   await notify(scope, ref, onSubmitted, since);
   // A task that the gateway already reports as ended is polled without the first pause.
-  const status = data === undefined ? '' : statusOf?.(data);
+  const status = answer && statusOf?.(answer.data);
   const isNew = status !== 'completed' && status !== 'failed';
   try {
     const task = await new WaitRun(scope, target, { isNew, since }).untilDone();

@@ -18,9 +18,9 @@ import { withLimit } from '../../tasks/limits.ts';
 import { type ImageTaskRef, makeImageRef } from '../../tasks/ref.ts';
 import { WaitScope } from '../../tasks/scope.ts';
 import type { LoggedTask, Submission } from '../../tasks/kind.ts';
-import { comparable, submitOnce } from '../../tasks/submit.ts';
+import { comparable, type Submitted, submitOnce } from '../../tasks/submit.ts';
 import type { CheckedWait } from '../../tasks/wait-options.ts';
-import { type Followed, followTask } from '../../tasks/wait.ts';
+import { followTask } from '../../tasks/wait.ts';
 import { readTaskResponse, TaskResponse, withForeignURL } from './accepted.ts';
 import { ImageWaitAbortedError, imageErrors, ImageWaitTimeoutError } from './errors.ts';
 import { imageTasks } from './kind.ts';
@@ -111,7 +111,7 @@ class ImageRun {
    * `totalTimeout` of the call has passed.
    */
   async finish<Result extends object>(
-    submission: Followed<ImageTaskRef, Answered<Result>>,
+    submitted: Submitted<ImageTaskRef, { readonly data: Answered<Result> }>,
     toResult: (images: ImagesResponse) => Result,
     foreignURL?: string,
   ): Promise<Result> {
@@ -122,7 +122,7 @@ class ImageRun {
       const own = changeOptions(toWaitOptions(options), { signal });
       const scope = new WaitScope(imageTasks, transport, own);
       try {
-        return await followTask(scope, submission, { onSubmitted, resultIn }, (done) =>
+        return await followTask(scope, submitted, { onSubmitted, resultIn }, (done) =>
           toResult(readImages(scope, done)),
         );
       } catch (error) {
@@ -142,7 +142,7 @@ class ImageRun {
   readonly settle = <Result extends object>(data: Answered<Result>): Result | Promise<Result> => {
     if (!(data instanceof TaskResponse)) return data;
     const { ref, toResult, foreignURL } = TaskResponse.task(data);
-    return this.finish({ ref, data, call: undefined }, toResult, foreignURL);
+    return this.finish({ ref, answer: { data }, call: undefined }, toResult, foreignURL);
   };
 }
 
@@ -212,7 +212,8 @@ async function submitWithLedger<Params extends ImageParamsBase>(
     },
     isResult: (data) => !(data instanceof TaskResponse),
   };
-  const { ref, answer, call } = await submitOnce(transport, submission, options);
+  const submitted = await submitOnce(transport, submission, options);
+  const { ref, answer } = submitted;
   if (answer === undefined && ref.hasImages === true) {
     throw imageErrors.withoutResult(
       `Call ${ref.callId} already returned its images.`,
@@ -223,7 +224,7 @@ async function submitWithLedger<Params extends ImageParamsBase>(
   rememberSent(listURLs(params), ref);
   const data = answer?.data;
   const { foreignURL } = data instanceof TaskResponse ? TaskResponse.task(data) : {};
-  const images = await run.finish({ ref, data, call }, asImages, foreignURL);
+  const images = await run.finish(submitted, asImages, foreignURL);
   // The body was read for the ledger; `response` has a copy of it.
   const response = Response.json(images, answer?.response);
   const requestId = answer === undefined ? ref.requestId : (answer.request_id ?? undefined);

@@ -112,9 +112,6 @@ export async function submitAndWait(
   }
 }
 
-const toVideo = ({ task }: { readonly task: VideoTask }): VideoTask => task;
-const statusOf = ({ status }: VideoTask): string => status;
-
 /**
  * Submits a task and waits for it within the time limit of the scope.
  *
@@ -134,10 +131,10 @@ async function submitWithin(
   });
   try {
     const task = toTaskSubmission(transport, submission, own);
-    const { ref, answer, call } = await submitOnce(transport, task, own);
-    rememberSent(listURLs([submission.fields, own.extraBody]), ref);
-    const submitted = { ref, data: answer?.data, call };
-    return await followTask(scope, submitted, { onSubmitted, since, statusOf }, toVideo);
+    const submitted = await submitOnce(transport, task, own);
+    rememberSent(listURLs([submission.fields, own.extraBody]), submitted.ref);
+    const following = { onSubmitted, since, statusOf: ({ status }: VideoTask) => status };
+    return await followTask(scope, submitted, following, (done) => done.task);
   } catch (error) {
     if (VideoSubmitResponseError.isInstance(error)) {
       await notify(scope, error.ref, onSubmitted, since);

@@ -134,8 +134,7 @@ export class Models3D {
     const { onSubmitted } = options;
     const waiting = scope(transport, {});
     try {
-      const followed = { ...submitted, data: submitted.answer?.data };
-      return await followTask(waiting, followed, { onSubmitted }, ({ task }) => task);
+      return await followTask(waiting, submitted, { onSubmitted }, ({ task }) => task);
     } finally {
       waiting.close();
     }
