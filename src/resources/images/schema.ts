@@ -108,18 +108,11 @@ function readEventType(event: JsonObject, prefix: string): string {
 /** Normalizes the image of an event, which holds bytes rather than a data URL. */
 function readEventImage(event: JsonObject): void {
   const { url } = event;
-  const inline = isText(url) && /^\s*data:/i.test(url) ? url : undefined;
-  if (inline !== undefined && !event['b64_json']) {
-    Object.assign(event, { b64_json: inline, url: undefined });
+  if (isText(url) && /^\s*data:/i.test(url) && !event['b64_json']) {
+    event['b64_json'] = url;
+    delete event['url'];
   }
-  const image: JsonObject = { ...event };
-  readImage(image);
-  const { b64_json, url: address, media_type } = image;
-  Object.assign(event, { b64_json });
-  for (const [key, value] of Object.entries({ url: address, media_type })) {
-    if (value === undefined) delete event[key];
-    else event[key] = value;
-  }
+  readImage(event);
 }
 
 /** The fields of every kind of event. */
@@ -130,6 +123,7 @@ interface ImageEventFields extends ImageEventBase {
   usage: ImageUsage;
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 function eventSchema(prefix: 'image_generation' | 'image_edit') {
   return {
     fields: {
@@ -152,45 +146,35 @@ function eventSchema(prefix: 'image_generation' | 'image_edit') {
   };
 }
 
-/** Returns the protocol for a stream of that many generated images. */
+/** Returns a function that returns the protocol for a stream of that many images. */
 /* @__NO_SIDE_EFFECTS__ */
-export function imageGenProtocol(
-  expected: number,
-  sent?: readonly string[],
-): StreamProtocol<ImageGenStreamEvent> {
-  return imageProtocol(
-    eventSchema('image_generation'),
-    'image_generation.completed',
-    expected,
-    sent,
-  );
-}
-
-/** Returns the protocol for a stream of that many edited images. */
-export function imageEditProtocol(
-  expected: number,
-  sent?: readonly string[],
-): StreamProtocol<ImageEditStreamEvent> {
-  return imageProtocol(eventSchema('image_edit'), 'image_edit.completed', expected, sent);
-}
-
-function imageProtocol<Item extends ImageGenStreamEvent | ImageEditStreamEvent>(
-  schema: ResponseSchema<Item>,
-  endType: Item['type'],
-  expected: number,
-  sent?: readonly string[],
-): StreamProtocol<Item> {
-  const fromAnswer = (answer: unknown): JsonObject[] => toEvents(answer, endType, sent);
-  return {
-    ...typedProtocol({ schema, endType, expected, fromAnswer, missing: findMissing }),
-    // A whole response as an event, such as `image.generation.result`, may hold several images.
-    split: (value) => (isEvent(value) ? [] : fromAnswer(value)),
-    fromFile(bytes, answer) {
-      requireWhole(answer, bytes);
-      return [fileEvent(bytes, endType, readContentType(answer.response))];
-    },
+const imageProtocol =
+  <Item extends ImageGenStreamEvent | ImageEditStreamEvent>(
+    schema: ResponseSchema<Item>,
+    endType: Item['type'],
+  ) =>
+  (expected: number, sent?: readonly string[]): StreamProtocol<Item> => {
+    const fromAnswer = (answer: unknown): JsonObject[] => toEvents(answer, endType, sent);
+    return {
+      ...typedProtocol({ schema, endType, expected, fromAnswer, missing: findMissing }),
+      // A whole response as an event, such as `image.generation.result`, may hold several images.
+      split: (value) => (isEvent(value) ? [] : fromAnswer(value)),
+      fromFile(bytes, answer) {
+        requireWhole(answer, bytes);
+        return [{ type: endType, ...fileImage(bytes, readContentType(answer.response)) }];
+      },
+    };
   };
-}
+
+export const imageGenProtocol = imageProtocol<ImageGenStreamEvent>(
+  eventSchema('image_generation'),
+  'image_generation.completed',
+);
+
+export const imageEditProtocol = imageProtocol<ImageEditStreamEvent>(
+  eventSchema('image_edit'),
+  'image_edit.completed',
+);
 
 /** Returns the problem with an event that completes an image and has none. */
 const findMissing = (event: object): string | undefined =>
@@ -218,12 +202,6 @@ function toEvents(answer: unknown, type: string, sent?: readonly string[]): Json
   }));
 }
 
-/** Converts the bytes of an image to an event. */
-const fileEvent = (bytes: Uint8Array, type: string, mediaType: string | undefined): JsonObject => ({
-  type,
-  ...fileImage(bytes, mediaType),
-});
-
 /** Returns whether a response is an image as a file, by its content type and the first bytes as text. */
 function isImageFile(type: string, beginning: string): boolean {
   if (/\b(json|event-stream)\b|^text\//.test(type)) return false;
@@ -242,14 +220,14 @@ function toImagesResponse(events: unknown): ImagesResponse {
   const { created_at: created, usage, ...last } = images.at(-1) ?? {};
   const answer: JsonObject = { created, usage };
   answer['data'] = images.map(({ b64_json, url, media_type }) => ({ b64_json, url, media_type }));
-  for (const key of ['background', 'output_format', 'quality', 'size']) {
+  for (const key in settings) {
     if (last[key] !== '') answer[key] = last[key];
   }
   // Differences were already reported when the events were read.
   return readValue(answer, imagesSchema, unchecked);
 }
 
-const collectEvents = collectAs(imageGenProtocol(1));
+const collectEvents = collectAs(/* @__PURE__ */ imageGenProtocol(1));
 
 /**
  * Reads images from a response that is not streamed.
