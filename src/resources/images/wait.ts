@@ -76,11 +76,8 @@ export async function waitForImages(
   task: ImageTaskRef | string,
   options: ImageWaitOptions,
 ): Promise<ImagesResponse> {
-  const scope = new WaitScope(
-    imageTasks,
-    transport,
-    transport.checkOptions('images.wait', options),
-  );
+  const checked = transport.checkOptions('images.wait', options);
+  const scope = new WaitScope(imageTasks, transport, checked);
   return readImages(scope, await waitFor(scope, task));
 }
 
@@ -91,11 +88,8 @@ export async function stepImages(
   before: ImageWaitState | undefined,
   options: ImageWaitOptions,
 ): Promise<ImageWaitStep> {
-  const scope = new WaitScope(
-    imageTasks,
-    transport,
-    transport.checkOptions('images.step', options),
-  );
+  const checked = transport.checkOptions('images.step', options);
+  const scope = new WaitScope(imageTasks, transport, checked);
   const { state, next, pollError, ref } = await stepTask(scope, task, before);
   if (!('result' in next)) return { state, next, pollError };
   try {

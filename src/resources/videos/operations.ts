@@ -6,9 +6,9 @@ import type { RequestOptions } from '../../options/options.ts';
 import { changeOptions, optionsFor, type ResolvedOptions } from '../../options/resolve.ts';
 import { WaitScope } from '../../tasks/scope.ts';
 import { shorter } from '../../tasks/limits.ts';
-import { followTask, notify, stepTask, waitFor, waitForAll, watchTask } from '../../tasks/wait.ts';
+import { followTask, notify, waitForAll } from '../../tasks/wait.ts';
 import type { Copied } from '../../options/snapshot.ts';
-import { VideoFailedError, VideoSubmitResponseError } from './errors.ts';
+import { VideoSubmitResponseError } from './errors.ts';
 import { checkTaskId, checkVendorPrefix, makeRef } from '../../tasks/ref.ts';
 import { readTask, videoTasks } from './kind.ts';
 import { submitOnce } from '../../tasks/submit.ts';
@@ -25,11 +25,7 @@ import type {
   VideoCreateAndWaitOptions,
   VideoCreateAndWaitResult,
   VideoWaitAllOptions,
-  VideoWaitOptions,
   VideoWaitResult,
-  VideoWaitState,
-  VideoWaitStep,
-  VideoWatchEvent,
 } from './wait-options.ts';
 
 export function retrieveFromVendor(
@@ -42,43 +38,6 @@ export function retrieveFromVendor(
   const { baseURL } = transport;
   const ref = makeRef({ id, route: { type: 'vendor', vendorPrefix }, baseURL, createdAt: 0 });
   return readTask(transport, { ref }, options);
-}
-
-/** Polls once and returns what follows. */
-export async function stepVideo(
-  transport: Transport,
-  task: VideoTaskLike,
-  stored: VideoWaitState | undefined,
-  options: VideoWaitOptions,
-): Promise<VideoWaitStep> {
-  const checked = transport.checkOptions('videos.step', options);
-  const scope = new WaitScope(videoTasks, transport, checked);
-  const { next, state, task: found, pollError } = await stepTask(scope, task, stored);
-  const step = { state, task: found, pollError };
-  return { ...step, next: 'result' in next ? { video: next.result } : next };
-}
-
-/** Waits for an existing task. */
-export async function waitForVideo(
-  transport: Transport,
-  task: VideoTaskLike,
-  options: VideoWaitOptions,
-): Promise<VideoTask> {
-  const checked = transport.checkOptions('videos.wait', options);
-  return (await waitFor(new WaitScope(videoTasks, transport, checked), task)).task;
-}
-
-const hasFailed = (error: unknown): error is VideoFailedError => VideoFailedError.isInstance(error);
-
-/** Watches an existing task. A failed task is an event instead of an error. */
-export async function* watch(
-  transport: Transport,
-  task: VideoTaskLike,
-  options: VideoWaitOptions,
-  leaveSignal: AbortSignal,
-): AsyncGenerator<VideoWatchEvent, void, undefined> {
-  const checked = transport.checkOptions('videos.watch', options);
-  yield* watchTask(new WaitScope(videoTasks, transport, checked, leaveSignal), task, hasFailed);
 }
 
 /** Waits for many tasks and yields one result for each. */

@@ -2,9 +2,12 @@ import type { GatewayPromise } from '../../calls/promise.ts';
 import { startCall, type Transport } from '../../calls/transport.ts';
 import type { ReadOptions } from '../../options/options.ts';
 import { download } from './downloads.ts';
+import { VideoFailedError } from './errors.ts';
 import * as operations from './operations.ts';
+import { WaitScope } from '../../tasks/scope.ts';
+import { stepTask, waitFor, watchTask } from '../../tasks/wait.ts';
 import { createSubmission, remixSubmission, submit } from './submit.ts';
-import { readTask } from './kind.ts';
+import { readTask, videoTasks } from './kind.ts';
 import { resolveOwnTask } from './ref.ts';
 import { copyEach, copyOptions, copyTasks } from '../../options/snapshot.ts';
 import type {
@@ -12,6 +15,7 @@ import type {
   VideoRemixParams,
   VideoTask,
   VideoTaskLike,
+  VideoTaskRef,
   VideoVendorParams,
 } from './types.ts';
 import type {
@@ -185,7 +189,8 @@ export class Videos {
    * const task = await client.videos.wait(ref, { onUpdate: ({ progress }) => show(progress) });
    */
   async wait(task: VideoTaskLike, options: VideoWaitOptions = {}): Promise<VideoTask> {
-    return operations.waitForVideo(this.transport(), task, copyOptions(options));
+    const scope = openScope(this.transport(), 'videos.wait', copyOptions(options));
+    return (await waitFor(scope, task)).task;
   }
 
   /**
@@ -206,8 +211,11 @@ export class Videos {
     task: VideoTaskLike,
     options: VideoWaitOptions = {},
   ): AsyncGenerator<VideoWatchEvent, void, undefined> {
-    const [transport, copied] = [this.transport(), copyOptions(options)];
-    return endOnReturn((leaveSignal) => operations.watch(transport, task, copied, leaveSignal));
+    const transport = this.transport();
+    const copied = copyOptions(options);
+    return endOnReturn((leaveSignal) =>
+      watchTask(openScope(transport, 'videos.watch', copied, leaveSignal), task, hasFailed),
+    );
   }
 
   /**
@@ -230,11 +238,9 @@ export class Videos {
     tasks: Iterable<VideoTaskLike>,
     options: VideoWaitAllOptions = {},
   ): AsyncGenerator<VideoWaitResult, void, undefined> {
-    const [transport, takeTasks, copied] = [
-      this.transport(),
-      copyTasks(tasks),
-      copyOptions(options),
-    ];
+    const transport = this.transport();
+    const takeTasks = copyTasks(tasks);
+    const copied = copyOptions(options);
     return endOnReturn((leaveSignal) =>
       operations.waitAll(transport, takeTasks, copied, leaveSignal),
     );
@@ -265,7 +271,10 @@ export class Videos {
     state?: VideoWaitState,
     options: VideoWaitOptions = {},
   ): Promise<VideoWaitStep> {
-    return operations.stepVideo(this.transport(), task, state, copyOptions(options));
+    const scope = openScope(this.transport(), 'videos.step', copyOptions(options));
+    const { next, state: after, task: found, pollError } = await stepTask(scope, task, state);
+    const result = 'result' in next ? { video: next.result } : next;
+    return { state: after, next: result, task: found, pollError };
   }
 
   /**
@@ -320,11 +329,9 @@ export class Videos {
     params: Iterable<VideoCreateParams>,
     options: VideoCreateAndWaitAllOptions = {},
   ): AsyncGenerator<VideoCreateAndWaitResult, void, undefined> {
-    const [transport, takeParams, copied] = [
-      this.transport(),
-      copyEach(params),
-      copyOptions(options),
-    ];
+    const transport = this.transport();
+    const takeParams = copyEach(params);
+    const copied = copyOptions(options);
     return endOnReturn((leaveSignal) =>
       operations.createAndWaitAll(transport, takeParams, copied, leaveSignal),
     );
@@ -342,6 +349,19 @@ export class Videos {
     return operations.submitAndWait(transport, method, submission, copyOptions(options));
   }
 }
+
+/** Checks the options of a wait for one task, and opens its scope. */
+function openScope(
+  transport: Transport,
+  method: 'videos.wait' | 'videos.watch' | 'videos.step',
+  options: VideoWaitOptions,
+  leaveSignal?: AbortSignal,
+): WaitScope<VideoTaskRef, VideoTask> {
+  const checked = transport.checkOptions(method, options);
+  return new WaitScope(videoTasks, transport, checked, leaveSignal);
+}
+
+const hasFailed = (error: unknown): error is VideoFailedError => VideoFailedError.isInstance(error);
 
 /**
  * Runs a generator so that its pending wait ends as soon as the caller leaves the loop: on its own, a
