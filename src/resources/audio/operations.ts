@@ -40,23 +40,13 @@ export function speak(
   options: RequestOptions | undefined,
 ): GatewayPromise<Response | Stream<SpeechStreamEvent>> {
   const operation = 'audio.speech.create';
-  return params?.stream_format === 'sse'
-    ? transport.operate(
-        operation,
-        params,
-        { kind: 'events', write: writeSpeech, format: () => speechEvents },
-        options,
-      )
-    : transport.operate(
-        operation,
-        params,
-        {
-          kind: 'binary',
-          write: writeSpeech,
-          format: (own) => speechFile(transport, listURLs(own)),
-        },
-        options,
-      );
+  const write = writeSpeech;
+  if (params?.stream_format === 'sse') {
+    const format = () => speechEvents;
+    return transport.operate(operation, params, { kind: 'events', write, format }, options);
+  }
+  const format = (own: SpeechCreateParamsBase) => speechFile(transport, listURLs(own));
+  return transport.operate(operation, params, { kind: 'binary', write, format }, options);
 }
 
 /** Checks the parameters and encodes them as a form. */
@@ -72,34 +62,19 @@ function audioForm(
   return formBody([...formFields(others), ['file', file, 'audio']]);
 }
 
-const writeTranscription = (params: TranscriptionCreateParams) => ({
-  form: audioForm('transcriptions', params),
-});
-
 export function transcribe(
   transport: Transport,
   params: TranscriptionCreateParams,
   options: RequestOptions | undefined,
 ): GatewayPromise<TranscriptionCreateResponse | string | Stream<TranscriptionStreamEvent>> {
   const operation = 'audio.transcriptions.create';
+  const write = (own: TranscriptionCreateParams) => ({ form: audioForm('transcriptions', own) });
   if (params?.stream === true) {
-    return transport.operate(
-      operation,
-      params,
-      { kind: 'events', write: writeTranscription, format: () => transcriptionEvents },
-      options,
-    );
+    const format = () => transcriptionEvents;
+    return transport.operate(operation, params, { kind: 'events', write, format }, options);
   }
-  return transport.operate(
-    operation,
-    params,
-    {
-      kind: 'text',
-      write: writeTranscription,
-      format: (own) => transcriptionAnswer(own.response_format),
-    },
-    options,
-  );
+  const format = (own: TranscriptionCreateParams) => transcriptionAnswer(own.response_format);
+  return transport.operate(operation, params, { kind: 'text', write, format }, options);
 }
 
 export function translate(
@@ -107,14 +82,8 @@ export function translate(
   params: TranslationCreateParams,
   options: RequestOptions | undefined,
 ): GatewayPromise<TranslationCreateResponse | string> {
-  return transport.operate(
-    'audio.translations.create',
-    params,
-    {
-      kind: 'text',
-      write: (own) => ({ form: audioForm('translations', own) }),
-      format: (own) => transcriptionAnswer(own.response_format),
-    },
-    options,
-  );
+  const operation = 'audio.translations.create';
+  const write = (own: TranslationCreateParams) => ({ form: audioForm('translations', own) });
+  const format = (own: TranslationCreateParams) => transcriptionAnswer(own.response_format);
+  return transport.operate(operation, params, { kind: 'text', write, format }, options);
 }

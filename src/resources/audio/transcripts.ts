@@ -101,23 +101,18 @@ function readChunk({ choices }: JsonObject): { readonly text: string; readonly f
   return finish === undefined ? { text } : { text, finish };
 }
 
-/** Mistral's types of events without their prefix. */
-const mistralEvent = /^transcription\.(text\.delta|segment|done)$/;
-
 /** Converts an event of vLLM or Mistral to one of OpenAI. Other values are unchanged. */
 function toTranscriptEvent(value: unknown): unknown {
   if (!isObject(value)) return value;
   if (isChunk(value)) {
     return { ...value, type: 'transcript.text.delta', delta: readChunk(value).text };
   }
-  const [, kind] = mistralEvent.exec(trimmedText(value['type']) ?? '') ?? [];
-  const { text } = value;
-  switch (kind) {
-    case 'text.delta':
-      return { ...value, type: 'transcript.text.delta', delta: text ?? '' };
-    case 'segment':
+  switch (value['type']) {
+    case 'transcription.text.delta':
+      return { ...value, type: 'transcript.text.delta', delta: value['text'] ?? '' };
+    case 'transcription.segment':
       return { ...value, type: 'transcript.text.segment' };
-    case 'done':
+    case 'transcription.done':
       return { ...value, type: 'transcript.text.done' };
     default:
       return value;
