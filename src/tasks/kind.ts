@@ -1,6 +1,5 @@
 import type { GatewayPromise, WithResponse } from '../calls/promise.ts';
 import type { Transport } from '../calls/transport.ts';
-import type { Change } from '../http/request.ts';
 import type { SubmitUnknownInit } from '../errors/operation-errors.ts';
 import type { RequestOptions } from '../options/options.ts';
 import type { TaskErrors } from './errors.ts';
@@ -78,9 +77,12 @@ export interface Submission<Ref extends AnyRef, Answer> {
   /**
    * Returns the handle of the task in a response.
    *
-   * @param change - How the request that was answered differs from the caller's.
+   * @param sent - The call that was answered.
    */
-  readonly refIn: (answer: WithResponse<Answer>, change: Change) => Ref;
+  readonly refIn: (
+    answer: WithResponse<Answer>,
+    sent: GatewayPromise<Answer>,
+  ) => Ref | Promise<Ref>;
   /** Returns the handle of the task that a failed submission created nevertheless. */
   readonly refInError?: (error: unknown) => Ref | undefined;
   /** `true` if the response is the result itself, which must not be lost if the ledger fails. */

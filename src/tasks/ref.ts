@@ -196,10 +196,13 @@ export function parseVideoTaskRef(value: unknown): VideoTaskRef {
 
 /** Creates the handle of a task that makes a video. */
 export const makeRef = ({
+  id,
   route = { type: 'openai' },
-  ...task
+  baseURL,
+  createdAt,
+  ...details
 }: Omit<VideoTaskRef, 'v' | 'kind' | 'route'> & { readonly route?: Route }): VideoTaskRef =>
-  withoutUndefined({ v: 1, kind: 'video', route, ...task });
+  withoutUndefined({ v: 1, kind: 'video', id, route, baseURL, createdAt, ...details });
 
 /** Reads a path that cannot lead to another origin. */
 function readPath(path: unknown, root: string): string {

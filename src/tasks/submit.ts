@@ -1,6 +1,6 @@
 import { GatewayError, revise } from '../errors/gateway-error.ts';
 import { allowLateness, followSignal } from '../http/abort.ts';
-import { type GatewayPromise, readChange, type WithResponse } from '../calls/promise.ts';
+import type { WithResponse } from '../calls/promise.ts';
 import type { Transport } from '../calls/transport.ts';
 import type { RequestOptions } from '../options/options.ts';
 import type { JsonObject } from '../types.ts';
@@ -92,19 +92,10 @@ const lateGrace = 30_000;
 
 const lateAdvice = `The submission goes on for up to ${lateGrace / 1_000} s, and the ledger records its outcome: call again with the same callId, and await client.settled() before the process ends.`;
 
-/** Awaits the response to a submission. */
-async function receive<Ref extends AnyRef, Answer>(
-  sent: GatewayPromise<Answer>,
-  { refIn }: Pick<Submission<Ref, Answer>, 'refIn'>,
-) {
-  const answer = await sent.withResponse();
-  return { ref: refIn(answer, await readChange(sent)), answer };
-}
-
 /** Sends a submission and records its outcome. Rejects as soon as the call ends, also if the submission goes on. */
 async function record<Ref extends AnyRef, Answer>(
   call: LedgerCall<Ref>,
-  submission: Submission<Ref, Answer>,
+  { send, refIn, refInError, isResult }: Submission<Ref, Answer>,
   signal: AbortSignal | null | undefined,
 ): Promise<Submitted<Ref, WithResponse<Answer>>> {
   const controller = new AbortController();
@@ -119,11 +110,13 @@ async function record<Ref extends AnyRef, Answer>(
   });
   const unfollow = followSignal(signal, controller);
   const limits = { signal: controller.signal, totalTimeout: call.remaining };
-  const { refInError, isResult } = submission;
-  const recorded = receive(submission.send(limits), submission)
+  const sent = send(limits);
+  const recorded = sent
+    .withResponse()
     .finally(unfollow)
     .then(
-      async ({ ref, answer }) => {
+      async (answer) => {
+        const ref = await refIn(answer, sent);
         const accepted = call.accept(ref);
         await (isResult?.(answer.data) === true ? accepted.catch(() => {}) : accepted);
         return { ref, answer, call };
@@ -155,8 +148,9 @@ export async function submitOnce<Ref extends AnyRef, Answer>(
 ): Promise<Submitted<Ref, WithResponse<Answer>>> {
   const { ledger, onUnknown, signal, totalTimeout } = options;
   if (ledger === undefined) {
-    const received = await receive(submission.send({ totalTimeout }), submission);
-    return { ...received, call: undefined };
+    const sent = submission.send({ totalTimeout });
+    const answer = await sent.withResponse();
+    return { ref: await submission.refIn(answer, sent), answer, call: undefined };
   }
   const call = new LedgerCall(transport, submission, ledger, options);
   const existing = await call.track(call.claim(onUnknown));

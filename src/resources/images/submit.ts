@@ -1,7 +1,7 @@
 import { isText } from '../../answers/objects.ts';
 import { listURLs, rememberSent, withoutSent } from '../../answers/result-places.ts';
 import { OpenAnswer } from '../../calls/open-answer.ts';
-import { GatewayPromise } from '../../calls/promise.ts';
+import { GatewayPromise, readChange } from '../../calls/promise.ts';
 import type { GatewayRequest } from '../../calls/gateway-request.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { expectsJSON, explained, type DescribedFailure } from '../../errors/operation-errors.ts';
@@ -204,8 +204,9 @@ async function submitWithLedger<Params extends ImageParamsBase>(
     model: model ?? undefined,
     createRef: (id, task) => createRef(transport, id, task),
     send,
-    refIn({ data, request_id: requestId }, { params: changed }) {
+    async refIn({ data, request_id: requestId }, sent) {
       if (data instanceof TaskResponse) return TaskResponse.task(data).ref;
+      const { params: changed } = await readChange(sent);
       const used = isText(changed['model']) ? changed['model'] : (model ?? undefined);
       const task = { callId, requestId: requestId ?? undefined, model: used };
       return { ...createRef(transport, callId, task), hasImages: true };

@@ -182,17 +182,12 @@ export function download(
   const caller = transport.snapshot();
   const ask = (id: string, isDone: boolean) => {
     const rules = createRules(queue, isDone && result?.known === undefined);
-    return caller.operate(
-      'videos.downloadContent',
-      { task_id: id },
-      {
-        kind: 'binary',
-        write: (params) => ({ params, trace: ref.trace, download: rules, explain }),
-        format: () => fileAnswer(),
-      },
-      { ...own, query: { ...request.query, ...more?.query, variant } },
-      gateway,
-    );
+    const write = (params: { readonly task_id: string }) => {
+      return { params, trace: ref.trace, download: rules, explain };
+    };
+    const parts = { kind: 'binary', write, format: () => fileAnswer() } as const;
+    const options = { ...own, query: { ...request.query, ...more?.query, variant } };
+    return caller.operate('videos.downloadContent', { task_id: id }, parts, options, gateway);
   };
   const hasOwnId = gateway?.profile.video?.contentId !== undefined;
   const id = hasOwnId ? findContentId(task) : ref.id;

@@ -216,10 +216,16 @@ function createRef(
   id: string,
   details: Pick<VideoTaskRef, 'callId' | 'requestId' | 'trace' | 'model' | 'sent'>,
 ): VideoTaskRef {
-  const createdAt = Date.now();
-  const kind = gateway?.profile.name;
-  const names = { model: model ?? details.model, gateway: kind === newApi.name ? undefined : kind };
-  return makeRef({ ...details, ...names, id, baseURL, createdAt, remixOf });
+  const name = gateway?.profile.name;
+  return makeRef({
+    ...details,
+    id,
+    baseURL,
+    createdAt: Date.now(),
+    model: model ?? details.model,
+    remixOf,
+    gateway: name === newApi.name ? undefined : name,
+  });
 }
 
 /** The response to a submission. The id in text beside an error may be that of another task. */
