@@ -34,19 +34,20 @@ function writeSpeech(params: SpeechCreateParamsBase) {
   return { json: params, readFile: followToFile };
 }
 
+const speechStream = { kind: 'events', write: writeSpeech, format: () => speechEvents } as const;
+
 export function speak(
   transport: Transport,
   params: SpeechCreateParamsBase,
   options: RequestOptions | undefined,
 ): GatewayPromise<Response | Stream<SpeechStreamEvent>> {
   const operation = 'audio.speech.create';
-  const write = writeSpeech;
   if (params?.stream_format === 'sse') {
-    const format = () => speechEvents;
-    return transport.operate(operation, params, { kind: 'events', write, format }, options);
+    return transport.operate(operation, params, speechStream, options);
   }
   const format = (own: SpeechCreateParamsBase) => speechFile(transport, listURLs(own));
-  return transport.operate(operation, params, { kind: 'binary', write, format }, options);
+  const file = { kind: 'binary', write: writeSpeech, format } as const;
+  return transport.operate(operation, params, file, options);
 }
 
 /** Checks the parameters and encodes them as a form. */
@@ -62,28 +63,40 @@ function audioForm(
   return formBody([...formFields(others), ['file', file, 'audio']]);
 }
 
-export function transcribe(
+const writeTranscription = (params: TranscriptionCreateParams) => ({
+  form: audioForm('transcriptions', params),
+});
+
+const transcription = {
+  kind: 'text',
+  write: writeTranscription,
+  format: (params: TranscriptionCreateParams) => transcriptionAnswer(params.response_format),
+} as const;
+
+const transcriptionStream = {
+  kind: 'events',
+  write: writeTranscription,
+  format: () => transcriptionEvents,
+} as const;
+
+export const transcribe = (
   transport: Transport,
   params: TranscriptionCreateParams,
   options: RequestOptions | undefined,
-): GatewayPromise<TranscriptionCreateResponse | string | Stream<TranscriptionStreamEvent>> {
-  const operation = 'audio.transcriptions.create';
-  const write = (own: TranscriptionCreateParams) => ({ form: audioForm('transcriptions', own) });
-  if (params?.stream === true) {
-    const format = () => transcriptionEvents;
-    return transport.operate(operation, params, { kind: 'events', write, format }, options);
-  }
-  const format = (own: TranscriptionCreateParams) => transcriptionAnswer(own.response_format);
-  return transport.operate(operation, params, { kind: 'text', write, format }, options);
-}
+): GatewayPromise<TranscriptionCreateResponse | string | Stream<TranscriptionStreamEvent>> =>
+  params?.stream === true
+    ? transport.operate('audio.transcriptions.create', params, transcriptionStream, options)
+    : transport.operate('audio.transcriptions.create', params, transcription, options);
 
-export function translate(
+const translation = {
+  kind: 'text',
+  write: (params: TranslationCreateParams) => ({ form: audioForm('translations', params) }),
+  format: (params: TranslationCreateParams) => transcriptionAnswer(params.response_format),
+} as const;
+
+export const translate = (
   transport: Transport,
   params: TranslationCreateParams,
   options: RequestOptions | undefined,
-): GatewayPromise<TranslationCreateResponse | string> {
-  const operation = 'audio.translations.create';
-  const write = (own: TranslationCreateParams) => ({ form: audioForm('translations', own) });
-  const format = (own: TranslationCreateParams) => transcriptionAnswer(own.response_format);
-  return transport.operate(operation, params, { kind: 'text', write, format }, options);
-}
+): GatewayPromise<TranslationCreateResponse | string> =>
+  transport.operate('audio.translations.create', params, translation, options);

@@ -180,14 +180,14 @@ export function download(
     explainDownload(failure, { ref, hide });
   const gateway = gatewayFor(transport, ref);
   const caller = transport.snapshot();
+  const sent = { ...own, query: { ...request.query, ...more?.query, variant } };
   const ask = (id: string, isDone: boolean) => {
     const rules = createRules(queue, isDone && result?.known === undefined);
     const write = (params: { readonly task_id: string }) => {
       return { params, trace: ref.trace, download: rules, explain };
     };
     const parts = { kind: 'binary', write, format: () => fileAnswer() } as const;
-    const options = { ...own, query: { ...request.query, ...more?.query, variant } };
-    return caller.operate('videos.downloadContent', { task_id: id }, parts, options, gateway);
+    return caller.operate('videos.downloadContent', { task_id: id }, parts, sent, gateway);
   };
   const hasOwnId = gateway?.profile.video?.contentId !== undefined;
   const id = hasOwnId ? findContentId(task) : ref.id;
