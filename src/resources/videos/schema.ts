@@ -272,16 +272,6 @@ function setStatus(value: JsonObject, body: JsonObject, status: VideoStatus): vo
   setFields(value, { url });
 }
 
-/** Sets the status of a task that the gateway calls completed: without a result, an error beside it is a failure. */
-function setOwnStatus(value: JsonObject, body: JsonObject, status: VideoStatus): void {
-  setStatus(value, body, status);
-  const withheld =
-    status === 'completed' && value['url'] === undefined ? findWithheld(body) : undefined;
-  if (withheld === undefined) return;
-  value['status'] = 'failed';
-  value['error'] = withheld;
-}
-
 /** Sets the status to which the caller maps the gateway's own status. */
 export function restateVideo(task: VideoTask, status: VideoStatus): void {
   if (!isObject(task)) return;
@@ -324,7 +314,12 @@ export const videoSchemaFor = (sent: readonly string[]): ResponseSchema<VideoTas
       size,
       remixed_from_video_id,
     });
-    setOwnStatus(value, body, inferredStatus ?? reading.status);
+    const status = inferredStatus ?? reading.status;
+    setStatus(value, body, status);
+    // An error beside a completed task without a result is a failure.
+    const withheld =
+      status === 'completed' && value['url'] === undefined ? findWithheld(body) : undefined;
+    if (withheld !== undefined) setFields(value, { status: 'failed', error: withheld });
     defineHidden(value, 'raw', raw);
   },
 });
