@@ -6,7 +6,7 @@ import { toTable } from './section.ts';
 type Named = readonly [words: string, command: Command];
 
 /** Returns the commands for people, with the words that call them. */
-function listCommands(parent: Command, words: readonly string[] = []): Named[] {
+export function listCommands(parent: Command, words: readonly string[] = []): Named[] {
   return parent.commands.flatMap((command): Named[] => {
     const name = command.name();
     if (/^(help$|mcp-)/.test(name)) return [];

@@ -115,12 +115,16 @@ async function answer(
 }
 
 /** Reads a line. Returns `undefined` after Ctrl-D. */
-async function readLine(history: string[], signal: AbortSignal): Promise<string | undefined> {
+async function readLine(
+  history: string[],
+  { terminal: { isDumb }, signal }: Run<unknown>,
+): Promise<string | undefined> {
   const { stdin: input, stderr: output } = process;
   // One interface per line, because an open one would intercept Ctrl-C during the answer.
   const lines = createInterface({
     input,
     output,
+    terminal: !isDumb,
     history: [...history],
     removeHistoryDuplicates: true,
   });
@@ -142,7 +146,7 @@ async function converse(
   terminal.note('/exit or Ctrl-D ends the conversation.');
   const history: string[] = [];
   for (;;) {
-    const line = await readLine(history, signal);
+    const line = await readLine(history, run);
     if (line === undefined || line.trim() === '/exit') return;
     if (line.trim() === '') continue;
     const question: ChatCompletionMessageParam = { role: 'user', content: line };

@@ -1,4 +1,4 @@
-import { type AddHelpTextContext, Command, CommanderError } from 'commander';
+import { type AddHelpTextContext, Command, CommanderError, Help } from 'commander';
 import { closeTo } from '../../answers/similar-names.ts';
 import { chatCommand } from './chat.ts';
 import { addCompletion } from './completion.ts';
@@ -30,33 +30,45 @@ function wrapFooter({ command: program }: AddHelpTextContext): string {
   return `\n${footer.map((text) => help.boxWrap(text, width)).join('\n\n')}`;
 }
 
-/** Returns the error of an option that the command doesn't have, if there is one. */
-function unknownOption(program: Command, args: readonly string[]): string | undefined {
-  const end = args.indexOf('--');
-  const known = [...program.options.flatMap(({ long }) => long ?? []), '--help'];
-  for (const arg of end === -1 ? args : args.slice(0, end)) {
-    const name = arg.replace(/=.*/s, '');
-    if (!name.startsWith('--') || known.includes(name)) continue;
-    const [similar] = closeTo(name, known);
-    const hint = similar === undefined ? '' : `\n(Did you mean ${similar}?)`;
-    return `error: unknown option '${name}'${hint}\n`;
+/** The least width of a column of descriptions. Where it has no room, they are below their terms. */
+const leastWidth = 30;
+
+/** Formats a line of the help, such as an option, so that no line is wider than the terminal. */
+function formatItem(term: string, termWidth: number, description: string, help: Help): string {
+  const { helpWidth = 80 } = help;
+  const standard = Object.assign(new Help(), { helpWidth, minWidthToWrap: leastWidth });
+  if (description === '' || helpWidth - termWidth - 4 >= leastWidth) {
+    return standard.formatItem(term, termWidth, description, help);
   }
-  return undefined;
+  const lines = help.boxWrap(description, helpWidth - 6).split('\n');
+  return [`  ${term}`, ...lines.map((line) => `      ${line}`)].join('\n');
+}
+
+/** Returns the error of the first option that the command doesn't have, if there is one. */
+function unknownOption(program: Command, args: readonly string[]): string | undefined {
+  const [arg] = program.parseOptions([...args]).unknown;
+  if (arg === undefined) return undefined;
+  const name = arg.replace(/=.*/s, '');
+  const known = [...program.options.flatMap(({ long }) => long ?? []), '--help'];
+  const [similar] = name.startsWith('--') ? closeTo(name, known) : [];
+  const hint = similar === undefined ? '' : `\n(Did you mean ${similar}?)`;
+  return `error: unknown option '${name}'${hint}\n`;
 }
 
 /** Makes a command and its subcommands throw instead of ending the process, and point to --help. */
-function throwOnExit(program: Command, args: readonly string[]): void {
+function configure(program: Command, args: readonly string[]): void {
   program.exitOverride();
   program.showSuggestionAfterError();
   program.showHelpAfterError('See --help.');
+  program.configureHelp({ minWidthToWrap: leastWidth, formatItem });
   program.configureOutput({
     outputError(text, write) {
       // commander reports a missing option before an unknown one, which often is the missing one misspelled.
-      const isMissing = text.startsWith('error: required option');
-      write((isMissing ? unknownOption(program, args) : undefined) ?? text);
+      const isOption = /^error: (required|unknown) option/.test(text);
+      write((isOption ? unknownOption(program, args) : undefined) ?? text);
     },
   });
-  for (const child of program.commands) throwOnExit(child, args);
+  for (const child of program.commands) configure(child, args);
 }
 
 /** Options of every command that calls a gateway, and whether a value follows. */
@@ -108,7 +120,7 @@ export function createProgram(): Command {
     .addCommand(mcpWorkerCommand(), { hidden: true })
     .addCommand(mcpThumbnailCommand(), { hidden: true })
     .addHelpText('after', wrapFooter);
-  program.commandsGroup('Other commands:');
+  program.commandsGroup('Other commands:').helpCommand(true);
   addCompletion(program);
   return program;
 }
@@ -116,7 +128,7 @@ export function createProgram(): Command {
 /** Runs the command line. Sets the exit code of the process. */
 export async function run(args: readonly string[]): Promise<void> {
   const program = createProgram();
-  throwOnExit(program, args);
+  configure(program, args);
   // Commands report what they could not write. The help and usage errors may be cut off.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   try {

@@ -116,8 +116,8 @@ export class Terminal {
   /** `true` if the user can be asked for input. */
   readonly canAsk = process.stdin.isTTY && process.stderr.isTTY;
   /** `true` if the terminal knows no escape sequences and cannot go back in a line. */
-  readonly #isDumb = process.env['TERM'] === 'dumb';
-  readonly #hasColour = (process.env['NO_COLOR'] ?? '') === '' && !this.#isDumb;
+  readonly isDumb = process.env['TERM'] === 'dumb';
+  readonly #hasColour = (process.env['NO_COLOR'] ?? '') === '' && !this.isDumb;
   /** Standard output. */
   readonly output = new Output(process.stdout);
   readonly #messages = new Output(process.stderr);
@@ -162,7 +162,7 @@ export class Terminal {
   /** Replaces the progress line, if stderr is a terminal. A dumb one gets a line for each new state. */
   progress(text: string): void {
     if (!this.isMessages) return;
-    if (this.#isDumb) {
+    if (this.isDumb) {
       const state = text.replaceAll(/\d+/g, '');
       if (state !== this.#lastProgress) this.#messages.write(`${withoutControls(text)}\n`);
       this.#lastProgress = state;
@@ -195,7 +195,7 @@ export class Terminal {
 
   /** Asks for yes or no. An empty answer means no. */
   async confirm(question: string, signal: AbortSignal): Promise<boolean> {
-    const terminal = !this.#isDumb;
+    const terminal = !this.isDumb;
     const lines = createInterface({ input: process.stdin, output: process.stderr, terminal });
     try {
       const answer = await lines.question(`${question} [y/N] `, { signal });

@@ -9,7 +9,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { listCommands } from '../../../docs/tables/flags.ts';
+import { createProgram } from '../../../src/programs/cli/program.ts';
 import {
   createEmulator,
   type Emulator,
@@ -430,12 +432,23 @@ describe('usage', () => {
     { word: '--helpp', hint: '\n(Did you mean --help?)' },
     { word: '--modle', hint: '\n(Did you mean --model?)' },
     { word: '--xylophone', hint: '' },
+    { word: '-q', hint: '' },
   ])('$word is named, and not the option that is missing', async ({ word, hint }) => {
-    const { code, stderr } = await machine.run(['image', word]);
+    const { code, stderr } = await machine.run(['image', '--size', '--big', word]);
 
     expect(code).toBe(2);
     expect(stderr).toBe(`error: unknown option '${word}'${hint}\nSee --help.\n`);
   });
+
+  test.each(listCommands(createProgram()).map(([name]) => name))(
+    '"%s --helpp" names the option that does not exist, and one that does',
+    async (command) => {
+      const { code, stderr } = await machine.run([...command.split(' '), '--helpp=1']);
+
+      expect(code).toBe(2);
+      expect(stderr).toBe("error: unknown option '--helpp'\n(Did you mean --help?)\nSee --help.\n");
+    },
+  );
 
   test('--version and --help', async () => {
     const version = await machine.runAlone(['--version']);

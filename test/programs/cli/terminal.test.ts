@@ -327,13 +327,38 @@ test('lists of the account have headings and aligned columns', async () => {
   for (const row of rows) expect(row.slice(start - 2, start + 1)).toMatch(/^ {2}\$$/);
 });
 
-test('the main help groups its commands, and no line is wider than the terminal', async () => {
+test('a conversation in a dumb terminal has no escape sequences', async () => {
+  const run = machine.open(['chat', '-m', 'm-large', '-i'], { TERM: 'dumb' });
+  await run.shows(/> $/);
+  run.type('Hello\r');
+  await run.shows(/You said: "Hello"[^]*> $/);
+  run.type('/exit\r');
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen.replaceAll('\r\n', '\n')).not.toMatch(/[\r\u001B]/);
+});
+
+test('the main help has each command in a group', async () => {
   const run = machine.open(['--help'], {}, 80);
 
   expect(await run.end()).toBe(0);
-  const lines = run.screen.split('\r\n');
-  for (const group of ['Create:', 'Look at the gateway:', 'Run a server:', 'Other commands:']) {
-    expect(lines).toContain(group);
+  const headings = run.screen.split('\r\n').filter((line) => /^\S.*:$/.test(line));
+  expect(headings).toEqual([
+    'Options:',
+    'Create:',
+    'Look at the gateway:',
+    'Run a server:',
+    'Other commands:',
+  ]);
+  expect(run.screen).toMatch(/^ {2}help \[command\] /m);
+});
+
+test.each([40, 80, 200])('help fits into %d columns, except for examples', async (columns) => {
+  for (const words of [[], ['doctor'], ['mcp'], ['video', 'create']]) {
+    const run = machine.open([...words, '--help'], {}, columns);
+
+    expect(await run.end()).toBe(0);
+    const lines = run.screen.split('\r\n').filter((line) => !/^(Usage:| {2}\$ )/.test(line));
+    expect(lines.filter((line) => line.length > columns)).toEqual([]);
   }
-  expect(lines.filter((line) => line.length > 80)).toEqual([]);
 });
