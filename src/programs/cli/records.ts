@@ -2,6 +2,7 @@ import { access, constants, mkdir, readFile, readdir, rm } from 'node:fs/promise
 import { join } from 'node:path';
 import { isObject, trimmedText } from '../../answers/objects.ts';
 import { parseVideoTaskRef, type VideoTaskRef } from '../../index.ts';
+import { fileLedger } from '../../adapters/node/file-ledger.ts';
 import { createFile, replaceFile } from '../../adapters/node/durable.ts';
 import { isAlive, shortHash, thisProcess, type Owner } from '../../adapters/node/durable.ts';
 import { stateFolder } from './settings.ts';
@@ -137,6 +138,21 @@ export async function findVideo(idOrHandle: string): Promise<string | VideoTaskR
   } catch {
     return idOrHandle;
   }
+}
+
+/**
+ * Parses an argument as `findVideo()` does, or as a call id, of which the ledger has the task or the request id.
+ *
+ * @returns `undefined` for a call id without either
+ */
+export async function findCall(id: string): Promise<string | VideoTaskRef | undefined> {
+  const found = await findVideo(id);
+  if (typeof found !== 'string' || found === '') return found;
+  const entry = await fileLedger(await ledgerFolder()).entry(found);
+  if (entry === undefined) return found;
+  const [ref] = entry.refs;
+  if (ref?.kind === 'video') return ref;
+  return 'requestId' in entry ? entry.requestId : undefined;
 }
 
 /** Returns the handles of all videos submitted by this user, newest first. */

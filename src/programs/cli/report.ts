@@ -16,9 +16,15 @@ import {
 } from '../../index.ts';
 import { FileError } from '../../adapters/node/index.ts';
 import type { ReportedCosts } from '../reported-costs.ts';
-import { isWait, type Replacements, toProgramMessage, toProgramSummary } from '../advice.ts';
+import {
+  isWait,
+  type Replacements,
+  toProgramAdvice,
+  toProgramMessage,
+  toProgramSummary,
+} from '../advice.ts';
 import type { Terminal } from './terminal.ts';
-import { exitCodes, Exit, UsageError } from './usage.ts';
+import { exitCodes, Exit, quote, UsageError } from './usage.ts';
 
 function isModelUnknown(error: unknown): boolean {
   if (!APIError.isInstance(error)) return false;
@@ -66,16 +72,23 @@ const replacements: Replacements = [
   [/\bapiKey\b/g, 'GATEWAY_API_KEY'],
   [/\bmodels\.list\(\)/g, '"model-gateway models"'],
   [/\baccount\.settle\(error\)/g, '"model-gateway account settle <id>"'],
+  [/\bsettle\(task\.ref\)/g, '"model-gateway account settle <task>"'],
+  [/\bcharges\(\)/g, '"model-gateway account charges"'],
+  [/^requestId: /, '--request '],
 ];
+
+/** Returns the reason of a verdict in the words of the command line. */
+export const reasonText = (reason: string): string => toProgramAdvice(reason, replacements);
 
 /** Returns the message of an error, with its advice reworded for the command line. */
 function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (!GatewayError.isInstance(error) || error.advice === '') return error.message;
+  if (!GatewayError.isInstance(error)) return error.message;
   if (!VideoSubmitUnknownError.isInstance(error)) return toProgramMessage(error, replacements);
+  const id = quote(error.callId ?? '');
   const advice = error.isInProgress
     ? 'Run this again when it has finished.'
-    : 'It may have been charged: check the account, then choose a new call id.';
+    : `It may have been charged: check with "model-gateway account settle ${id}", then choose a new call id, or free this one with "model-gateway video close ${id}".`;
   return withAdvice(toProgramSummary(error, replacements), advice);
 }
 

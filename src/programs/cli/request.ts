@@ -5,7 +5,8 @@ import type { Amount, Gateway, ModelPrice } from '../../index.ts';
 import { saveTo } from '../../adapters/node/index.ts';
 import { bareCommand, command, define, type Run } from './command.ts';
 import { chooseTargets, save } from './files.ts';
-import { findVideo } from './records.ts';
+import { findCall } from './records.ts';
+import { reasonText } from './report.ts';
 import { readInput, type Terminal } from './terminal.ts';
 import { collect, Exit, exitCodes, parseDuration, UsageError } from './usage.ts';
 
@@ -290,7 +291,12 @@ function pricesCommand(): Command {
     );
     const rows = models.map((price) => [price.model, describePrice(price)]);
     const lines = formatTable([{ heading: 'MODEL' }, { heading: 'PRICE' }], rows);
-    run.show({ ...prices, models }, lines, 'No prices.');
+    const total = prices.models.length;
+    const none =
+      total === 0
+        ? 'The price list is empty.'
+        : `None of the ${total} models with a price has "${word}" in its name.`;
+    run.show({ ...prices, models }, lines, none);
   });
 }
 
@@ -302,15 +308,22 @@ function settleCommand(): Command {
       'account settle task_6XnhjL4LMhmCap1PtApgEwBP133RWtaq',
       'account settle 202611220116521625292858268d9d67n6dFr3x',
     ],
-  ).argument('<id>', 'a request id, a video task created on this computer, or a handle as JSON');
+  ).argument('<id>', 'a request id, a video task or call id of this computer, or a handle as JSON');
   return define(program, async ([id = ''], run) => {
     const client = await run.client();
-    const found = await findVideo(id);
+    const found = await findCall(id);
+    if (found === undefined) {
+      const reason = `No response of ${id} arrived, so its request id is unknown. Compare the time of the call with the usage log: model-gateway account charges`;
+      run.show({ verdict: 'unknowable', reason }, ['unknowable']);
+      if (!run.json) run.terminal.note(reason);
+      throw new Exit(exitCodes.unknown);
+    }
     const settled = await client.account.settle(found, { signal: run.signal });
     const { verdict, amount, reason } = settled;
     const text = verdict.replace('_', ' ');
-    run.show(settled, [amount === undefined ? text : `${text}  ${formatAmount(amount)}`]);
-    if (!run.json) run.terminal.note(reason);
+    const format = await amountFormat(amount === undefined ? [] : [amount.unit], client, run);
+    run.show(settled, [amount === undefined ? text : `${text}  ${format(amount)}`]);
+    if (!run.json) run.terminal.note(reasonText(reason));
     if (verdict === 'unknowable') throw new Exit(exitCodes.unknown);
   });
 }

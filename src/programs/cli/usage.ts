@@ -60,3 +60,9 @@ export function parseNumber(least: number, most: number, whole = false) {
 export function collect(value: string, previous: readonly string[] = []): string[] {
   return [...previous, value];
 }
+
+/** Quotes an argument for a shell. */
+export function quote(arg: string): string {
+  if (/^[\w./:=@%+,-]+$/.test(arg)) return arg;
+  return process.platform === 'win32' ? `"${arg}"` : `'${arg.replaceAll("'", `'\\''`)}'`;
+}

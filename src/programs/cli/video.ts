@@ -8,6 +8,7 @@ import {
   APIError,
   ContentUnavailableError,
   GatewayError,
+  type OpenCall,
   VideoFailedError,
   VideoWaitError,
   type Gateway,
@@ -17,7 +18,7 @@ import {
   type VideoWaitState,
 } from '../../index.ts';
 import { isMissingTask } from '../../tasks/reading.ts';
-import { downloadVideo, fileLedger } from '../../adapters/node/index.ts';
+import { downloadVideo, fileLedger, type FileLedger } from '../../adapters/node/index.ts';
 import { bareCommand, command, define, withCharge, withOut, type Run } from './command.ts';
 import {
   chooseTargets,
@@ -37,15 +38,9 @@ import {
   rememberFile,
   rememberVideo,
 } from './records.ts';
-import { Exit, exitCodes } from './usage.ts';
+import { Exit, exitCodes, quote, UsageError } from './usage.ts';
 
 const taskId = (task: VideoTaskLike): string => (typeof task === 'string' ? task : task.id);
-
-/** Quotes an argument for a shell. */
-function quote(arg: string): string {
-  if (/^[\w./:=@%+,-]+$/.test(arg)) return arg;
-  return process.platform === 'win32' ? `"${arg}"` : `'${arg.replaceAll("'", `'\\''`)}'`;
-}
 
 /** Returns the command that continues waiting for a task. */
 function resumeCommand(task: VideoTaskLike, { options }: Run<OutOptions>): string {
@@ -218,8 +213,8 @@ async function awaitLate(
   if (ref?.kind === 'video') await announce(ref, run);
   else if (entry === undefined) terminal.note('The gateway refused it, so nothing is charged.');
   else {
-    const advice = 'check the account before you choose a new call id';
-    terminal.note(`No response arrived, so the video may be charged: ${advice}.`);
+    const check = `check the account before you choose a new call id, with: model-gateway account settle ${quote(callId)}`;
+    terminal.note(`No response arrived, so the video may be charged: ${check}`);
   }
   throw new Exit(exitCodes.interrupted);
 }
@@ -405,6 +400,8 @@ async function toListEntry(
   return { id, model, submitted, status };
 }
 
+const formatMinute = (time: string): string => time.slice(0, 16).replace('T', ' ');
+
 /** Lists the calls of the ledger that are not over. */
 async function listOpen(run: Run<unknown>): Promise<void> {
   const calls = await fileLedger(await ledgerFolder()).open();
@@ -415,9 +412,88 @@ async function listOpen(run: Run<unknown>): Promise<void> {
     tasks: refs.map(({ id }) => id),
   }));
   const lines = entries.map(({ call_id: callId, status, since = '', tasks }) =>
-    `${callId}  ${since.slice(0, 16).replace('T', ' ')}  ${status}  ${tasks.join(' ')}`.trimEnd(),
+    `${callId}  ${formatMinute(since)}  ${status}  ${tasks.join(' ')}`.trimEnd(),
   );
   run.show(entries, lines, 'Every call is over.');
+  if (run.json || lines.length === 0) return;
+  run.terminal.note(
+    'To see whether a call was charged: model-gateway account settle <call-id>. To close one: model-gateway video close <call-id>.',
+  );
+}
+
+/** Returns what is known of a call that is not over, and what changes once it is closed. */
+function describeOpen(call: OpenCall): string {
+  const { callId, refs } = call;
+  const id = quote(callId);
+  if (!('claimId' in call)) {
+    const tasks = refs.map((ref) => ref.id).join(', ');
+    const wait = `To wait for it and save its file: model-gateway video wait ${refs[0]?.id}`;
+    return `${callId} is paid for, as ${tasks}. ${wait}\nOnce it is closed, it is not listed any more. A run with --call-id ${id} still finds the task.`;
+  }
+  const state =
+    call.status === 'unknown'
+      ? 'Its response was lost'
+      : call.isAlive === false
+        ? 'The run that submitted it has ended without a response'
+        : 'The run that submits it may still be waiting for the response';
+  return `${callId} may have been charged. ${state}. To check: model-gateway account settle ${id}\nOnce it is closed, its id is free: a run with --call-id ${id} submits a new video, which is charged.`;
+}
+
+/** Returns the call that `video close` may close. @throws `Exit` if there is none, or a run is submitting it */
+async function findOpen(
+  ledger: FileLedger,
+  callId: string,
+  { terminal }: Run<unknown>,
+): Promise<OpenCall> {
+  const call = (await ledger.open()).find((other) => other.callId === callId);
+  if (call === undefined) {
+    const isOver = (await ledger.entry(callId)) !== undefined;
+    const listed = 'To list the calls that are not over: model-gateway video list --open';
+    terminal.note(
+      isOver ? `${callId} is over already.` : `No run on this computer used ${callId}. ${listed}`,
+    );
+    throw new Exit(isOver ? exitCodes.done : exitCodes.notFound);
+  }
+  if (call.status === 'submitting' && call.isAlive === true) {
+    terminal.note(`Another run is submitting ${callId} now. Run this again when it has finished.`);
+    throw new Exit(exitCodes.refused);
+  }
+  return call;
+}
+
+function closeCommand(): Command {
+  const program = bareCommand(
+    'close',
+    'Close a call that "video list --open" lists. Free: nothing is sent, and no task is stopped.',
+    ['video close boat-1'],
+  )
+    .argument('<call-id>', 'the id of the call, as it is listed')
+    .option('-y, --yes', 'do not ask for confirmation')
+    .option('--json', 'write JSON, which is the default in a pipe');
+  return define<{ yes?: boolean }>(program, async ([callId = ''], run) => {
+    const { terminal, signal, options } = run;
+    const folder = await ledgerFolder();
+    const ledger = fileLedger(folder);
+    const call = await findOpen(ledger, callId, run);
+    terminal.note(describeOpen(call));
+    if (options.yes !== true) {
+      if (!terminal.canAsk) throw new UsageError('Without a terminal, pass -y to close it.');
+      if (!(await terminal.confirm('Close it?', signal))) {
+        terminal.note('Nothing was changed.');
+        throw new Exit(exitCodes.refused);
+      }
+    }
+    // With the id of the claim, nothing changes if another run has claimed the call meanwhile.
+    if ('claimId' in call) await ledger.finish(callId, 'not_submitted', { claimId: call.claimId });
+    else await ledger.finish(callId, 'failed');
+    if ((await ledger.open()).some((other) => other.callId === callId)) {
+      terminal.note(
+        `model-gateway: ${callId} was not closed: another run uses it, or its file in ${folder} can't be read.`,
+      );
+      throw new Exit(exitCodes.refused);
+    }
+    run.show({ call_id: callId, status: 'closed' }, [`Closed ${callId}.`]);
+  });
 }
 
 function listCommand(): Command {
@@ -442,7 +518,7 @@ function listCommand(): Command {
     }
     const lines = entries.map(
       ({ id, model = '', submitted, status }) =>
-        `${id}  ${submitted.slice(0, 16).replace('T', ' ')}  ${model}  ${status}`,
+        `${id}  ${formatMinute(submitted)}  ${model}  ${status}`,
     );
     run.show(entries, lines, 'No videos were submitted from this computer.');
   });
@@ -460,5 +536,6 @@ export function videoCommand(): Command {
     .addCommand(waitCommand())
     .addCommand(statusCommand())
     .addCommand(downloadCommand())
-    .addCommand(listCommand());
+    .addCommand(listCommand())
+    .addCommand(closeCommand());
 }

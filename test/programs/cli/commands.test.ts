@@ -29,6 +29,9 @@ beforeEach(async () => {
   ({ emulator, server, machine } = await begin());
 });
 
+const listOpen = async (): Promise<unknown> =>
+  JSON.parse((await machine.run(['video', 'list', '--open'])).stdout);
+
 const inFolder = (name: string): string => join(machine.folder, name);
 
 describe('chat', () => {
@@ -740,7 +743,12 @@ describe('videos', () => {
 
   test.each<[string, Fault, RegExp, number]>([
     ['is answered', { type: 'slow', milliseconds: 800 }, /Submitted (\S+)\. To continue/, 1],
-    ['is lost', { type: 'hang', charged: true }, /may be charged: check the account/, 1],
+    [
+      'is lost',
+      { type: 'hang', charged: true },
+      /may be charged: check the account before .* account settle boat\n$/,
+      1,
+    ],
     ['is refused', { type: 'slow', milliseconds: 800 }, /refused it, so nothing is charged/, 0],
   ])('Ctrl-C waits for a submission that %s', async (how, fault, note, charges) => {
     emulator.fail({ operation: 'videos.create', fault });
@@ -884,6 +892,98 @@ describe('videos', () => {
     expect(JSON.parse(after.stdout)).toEqual([]);
   });
 
+  describe('close', () => {
+    const close = ['video', 'close', 'boat'];
+    const words = [...create, '--no-wait', '--call-id', 'boat'];
+
+    /** Creates a video whose response is lost. */
+    async function lose(): Promise<void> {
+      emulator.fail({ operation: 'videos.create', fault: { type: 'reset', when: 'after-charge' } });
+      expect((await machine.runAlone(words)).code).toBe(3);
+    }
+
+    test('an unknown call is closed without a request, and its id is free only then', async () => {
+      await lose();
+      const before = await machine.run(words);
+      const { length } = emulator.requests;
+      const closed = await machine.run([...close, '-y']);
+
+      expect(before).toMatchObject({ code: 3, stdout: '' });
+      expect(before.stderr).toContain('"model-gateway video close boat"');
+      expect(closed).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining('boat may have been charged'),
+      });
+      expect(JSON.parse(closed.stdout)).toEqual({ call_id: 'boat', status: 'closed' });
+      expect(await listOpen()).toEqual([]);
+      expect(emulator.requests).toHaveLength(length);
+      expect(emulator.charges).toHaveLength(1);
+      expect((await machine.run(words)).code).toBe(0);
+      expect(emulator.charges).toHaveLength(2);
+    });
+
+    test('without a terminal and -y, a call is not closed', async () => {
+      await lose();
+      const { code, stderr } = await machine.run(close);
+
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('pass -y') });
+      expect(await listOpen()).toMatchObject([{ call_id: 'boat', status: 'unknown' }]);
+    });
+
+    test('a call whose run is still submitting is not closed, and one whose run was killed is', async () => {
+      emulator.fail({ operation: 'videos.create', fault: { type: 'hang', charged: true } });
+      const child = machine.start(words);
+      child.stdin.end();
+      await expect.poll(() => emulator.charges.length).toBe(1);
+      const running = await machine.run([...close, '-y']);
+      child.kill('SIGKILL');
+      await new Promise((resolve) => child.once('close', resolve));
+      const killed = await machine.run([...close, '-y']);
+
+      expect(running).toMatchObject({ code: 1, stdout: '' });
+      expect(running.stderr).toBe(
+        'Another run is submitting boat now. Run this again when it has finished.\n',
+      );
+      expect(killed.code).toBe(0);
+      expect(killed.stderr).toContain('has ended without a response');
+      expect(await listOpen()).toEqual([]);
+      expect(emulator.charges).toHaveLength(1);
+    });
+
+    test('a call with a task that is gone is closed, and its id still has the task', async () => {
+      const { id } = JSON.parse((await machine.run(words)).stdout);
+      const { length } = emulator.requests;
+      const closed = await machine.run([...close, '-y']);
+
+      expect(closed.stderr).toContain(`model-gateway video wait ${id}`);
+      expect(await listOpen()).toEqual([]);
+      expect(emulator.requests).toHaveLength(length);
+      expect(JSON.parse((await machine.run(words)).stdout)).toMatchObject({ id });
+      expect(emulator.charges).toHaveLength(1);
+    });
+
+    test('a call that is over ends with 0, and an id that was never used with 5', async () => {
+      const none = await machine.run([...close, '-y']);
+      await machine.run(words);
+      await machine.run([...close, '-y']);
+      const over = await machine.run([...close, '-y']);
+
+      expect(none).toMatchObject({ code: 5, stderr: expect.stringContaining('list --open') });
+      expect(over).toMatchObject({ code: 0, stderr: 'boat is over already.\n' });
+    });
+
+    test('a call whose file is damaged is not reported as closed', async () => {
+      await lose();
+      const folder = join(machine.folder, 'state/model-gateway/ledger');
+      const [name = ''] = readdirSync(folder);
+      writeFileSync(join(folder, name), '{');
+      const { code, stderr } = await machine.run(['video', 'close', name.slice(0, 32), '-y']);
+
+      expect(code).toBe(1);
+      expect(stderr).toContain(`was not closed: another run uses it, or its file in ${folder}`);
+    });
+  });
+
   test('a failed task ends with 3, because only the usage log shows a refund', async () => {
     const words = ['video', 'create', '-m', 'm-video', '--no-wait', '[fail] boat'];
     const { id } = JSON.parse((await machine.run(words)).stdout);
@@ -961,6 +1061,42 @@ describe('account', () => {
     expect(JSON.parse(refunded.stdout)).toMatchObject({ verdict: 'refunded' });
     expect(unknown.code).toBe(3);
     expect(JSON.parse(unknown.stdout)).toMatchObject({ verdict: 'unknowable' });
+  });
+
+  test('settle finds a call by its call id', async () => {
+    const words = ['video', 'create', '-m', 'm-video', '--no-wait', 'A boat', '--call-id'];
+    await machine.run([...words, 'accepted']);
+    const answered: Fault = { type: 'error', status: 502, charged: true };
+    emulator.fail({ operation: 'videos.create', fault: answered });
+    await machine.run([...words, 'answered']);
+    emulator.fail({ operation: 'videos.create', fault: { type: 'reset', when: 'after-charge' } });
+    await machine.run([...words, 'lost']);
+    const verdicts: unknown[] = [];
+    for (const id of ['accepted', 'answered', 'lost']) {
+      const { code, stdout } = await machine.run(['account', 'settle', id]);
+      verdicts.push([code, JSON.parse(stdout).verdict]);
+    }
+
+    expect(verdicts).toEqual([
+      [0, 'charged'],
+      [0, 'charged'],
+      [3, 'unknowable'],
+    ]);
+    expect(emulator.charges).toHaveLength(3);
+  });
+
+  test('charges of a gateway that needs a request id name the option', async () => {
+    const litellm = createEmulator({ gateway: 'litellm' });
+    const other = await litellm.listen();
+    onTestFinished(() => other.close());
+    const at = ['--gateway', 'litellm', '--base-url', other.url];
+    const { code, stderr } = await machine.run(['account', 'charges', ...at]);
+
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr:
+        'model-gateway: --request is missing; this gateway finds charges only by request id.\n',
+    });
   });
 
   test('a gateway without a usage log is reported', async () => {

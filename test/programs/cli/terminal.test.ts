@@ -313,6 +313,18 @@ test('a dumb terminal gets lines without escape sequences, one for each new stat
   expect(run.screen.match(/Submitting…/g)).toHaveLength(1);
 });
 
+test('account settle has dollars if the gateway shows its rate', async () => {
+  await machine.run([...draw, 'A boat']);
+  const url = await startProxy(emulator, (response, { path }) =>
+    path === '/api/status' ? Response.json({ data: { quota_per_unit: 500_000 } }) : response,
+  );
+  const id = emulator.charges[0]?.requestId ?? '';
+  const run = machine.open(['account', 'settle', id, '--base-url', url]);
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen).toMatch(/^charged {2}\$0\.002 \(1,000 quota\)\r\n/);
+});
+
 test('lists of the account have headings and aligned columns', async () => {
   await machine.run([...draw, 'A boat']);
   const charges = machine.open(['account', 'charges']);
@@ -325,6 +337,9 @@ test('lists of the account have headings and aligned columns', async () => {
   const start = heading.indexOf('PRICE');
   expect(rows.length).toBeGreaterThan(3);
   for (const row of rows) expect(row.slice(start - 2, start + 1)).toMatch(/^ {2}\$$/);
+  const none = machine.open(['account', 'prices', 'nothing']);
+  expect(await none.end()).toBe(0);
+  expect(none.screen).toMatch(/^None of the \d+ models with a price has "nothing" in its name\./);
 });
 
 test('a conversation in a dumb terminal has no escape sequences', async () => {
@@ -335,7 +350,8 @@ test('a conversation in a dumb terminal has no escape sequences', async () => {
   run.type('/exit\r');
 
   expect(await run.end()).toBe(0);
-  expect(run.screen.replaceAll('\r\n', '\n')).not.toMatch(/[\r\u001B]/);
+  expect(run.screen).not.toContain('\u001B');
+  expect(run.screen.replaceAll('\r\n', '\n')).not.toContain('\r');
 });
 
 test('the main help has each command in a group', async () => {
@@ -361,4 +377,21 @@ test.each([40, 80, 200])('help fits into %d columns, except for examples', async
     const lines = run.screen.split('\r\n').filter((line) => !/^(Usage:| {2}\$ )/.test(line));
     expect(lines.filter((line) => line.length > columns)).toEqual([]);
   }
+});
+
+test('video close asks first, and Enter changes nothing', async () => {
+  emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
+  const words = ['video', 'create', '-m', 'm-video', '--call-id', 'boat', 'A boat'];
+  await machine.runAlone(words);
+  const list = machine.open(['video', 'list', '--open']);
+  expect(await list.end()).toBe(0);
+  const run = machine.open(['video', 'close', 'boat']);
+  await run.shows(/Close it\? \[y\/N\] /);
+  run.type('\r');
+
+  expect(await run.end()).toBe(1);
+  expect(list.screen).toMatch(/^boat {2}\S+ \S+ {2}unknown\r\n.*video close <call-id>\.\r\n$/);
+  expect(run.screen).toMatch(/may have been charged[^]*Nothing was changed\.\r\n$/);
+  const open = await machine.run(['video', 'list', '--open']);
+  expect(JSON.parse(open.stdout)).toMatchObject([{ call_id: 'boat', status: 'unknown' }]);
 });
