@@ -1,5 +1,5 @@
 import { decodeBase64, encodeBase64, toBytes } from '../../answers/bytes.ts';
-import { hasValue, isObject, listObjects, numberFrom } from '../../answers/objects.ts';
+import { hasValue, isObject, listObjects, numberFrom, toFields } from '../../answers/objects.ts';
 import {
   type Fault,
   type FieldsOf,
@@ -20,43 +20,39 @@ const floatBytes = 4;
 /** The requested length of the vectors. */
 type Dimensions = number | undefined;
 
-/** Returns the numbers of a vector that is not text; `undefined` if it has others, such as a vector for each token. */
-function numbersIn(value: unknown): number[] | undefined {
-  const numbers = typeof value === 'string' ? undefined : toVector(value);
-  return numbers?.every((item) => typeof item === 'number') === true ? numbers : undefined;
-}
+/** A vector as it was sent: floats in base64, or numbers. */
+type Vector = Float32Array<ArrayBuffer> | number[];
 
 /**
- * Decodes a vector from an array, from little-endian 32-bit floats in base64, or from a typed array as
- * `JSON.stringify` writes it (`{"0":0.1,"1":0.2}`). Returns `undefined` for other values.
+ * Reads a vector from little-endian 32-bit floats in base64, from an array, also of numbers as text, or from a typed
+ * array as `JSON.stringify` writes it (`{"0":0.1,"1":0.2}`). Returns `undefined` for other values, such as a vector
+ * for each token.
  */
-function toVector(value: unknown, dimensions?: Dimensions): number[] | undefined {
-  if (Array.isArray(value)) return toNumberItems(value);
-  if (typeof value === 'string') return toNumbers(decodeFloats(value, dimensions));
-  return isObject(value) ? toNumberList(value) : undefined;
-}
-
-/** Decodes a vector to 32-bit floats; returns `undefined` if it is not a vector. */
-function toFloats(value: unknown, dimensions: Dimensions): Float32Array | undefined {
+function readVector(value: unknown, dimensions: Dimensions): Vector | undefined {
   if (typeof value === 'string') return decodeFloats(value, dimensions);
-  const numbers = numbersIn(value);
-  return numbers && Float32Array.from(numbers);
+  const isNumbered = isObject(value) && Object.keys(value).every((key, at) => key === String(at));
+  const list = isNumbered ? Object.values(value) : value;
+  if (!Array.isArray(list)) return undefined;
+  const items: unknown[] = list;
+  const numbers = items.some((item) => typeof item === 'string') ? items.map(numberFrom) : items;
+  return numbers.every((item) => typeof item === 'number') ? numbers : undefined;
 }
 
-/** Encodes a vector as little-endian 32-bit floats in base64; returns `undefined` if it is not a vector. */
-function toBase64(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
-  const numbers = numbersIn(value);
-  return numbers && encodeBase64(toBytes(convertByteOrder(Float32Array.from(numbers))));
+const toFloats = (vector: Vector): Float32Array<ArrayBuffer> =>
+  Array.isArray(vector) ? Float32Array.from(vector) : vector;
+
+/** With its length set first, a list of numbers is filled ten times faster than by `Array.from()`. */
+function toNumbers(vector: Vector): number[] {
+  if (Array.isArray(vector)) return vector;
+  const numbers: number[] = [];
+  numbers.length = vector.length;
+  for (let index = 0; index < vector.length; index++) numbers[index] = vector[index] ?? 0;
+  return numbers;
 }
 
-/** Converts numbers that were sent as text. Returns other lists unchanged. */
-function toNumberItems(list: unknown[]): number[];
-function toNumberItems(list: unknown[]): unknown[] {
-  if (!list.some((item) => typeof item === 'string')) return list;
-  const numbers = list.map(numberFrom);
-  return numbers.includes(undefined) ? list : numbers;
-}
+/** Encodes a vector as little-endian 32-bit floats in base64. */
+const toBase64 = (vector: Vector): string =>
+  encodeBase64(toBytes(convertByteOrder(toFloats(vector))));
 
 /**
  * Returns whether a vector has no content, or lacks numbers: `NaN` becomes `null` in JSON. Formats that this client
@@ -68,23 +64,7 @@ function isBrokenVector(value: unknown): boolean {
   return Array.isArray(items) && items.some((item) => item === null || typeof item === 'boolean');
 }
 
-function toNumberList(value: JsonObject): number[] | undefined {
-  const isNumbered = Object.keys(value).every((key, position) => key === String(position));
-  const items = Object.values(value);
-  const numbers = items.filter((item) => typeof item === 'number');
-  return isNumbered && items.length > 0 && numbers.length === items.length ? numbers : undefined;
-}
-
-/** With its length set first, a list of numbers is filled ten times faster than by `Array.from()`. */
-function toNumbers(floats: Float32Array | undefined): number[] | undefined {
-  if (floats === undefined) return undefined;
-  const vector: number[] = [];
-  vector.length = floats.length;
-  for (let index = 0; index < floats.length; index++) vector[index] = floats[index] ?? 0;
-  return vector;
-}
-
-function decodeFloats(text: string, dimensions: Dimensions): Float32Array | undefined {
+function decodeFloats(text: string, dimensions: Dimensions): Vector | undefined {
   const bytes = decodeBase64(text);
   if (bytes === undefined || bytes.length === 0 || bytes.length % floatBytes !== 0)
     return undefined;
@@ -95,7 +75,7 @@ function decodeFloats(text: string, dimensions: Dimensions): Float32Array | unde
 const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 /** Converts between little-endian, the format in transit, and the byte order of the machine. */
-function convertByteOrder(floats: Float32Array): Float32Array {
+function convertByteOrder(floats: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
   if (isLittleEndian) return floats;
   const view = new DataView(floats.buffer);
   return floats.map((_, index) => view.getFloat32(index * floatBytes, true));
@@ -220,43 +200,37 @@ function sortItems(items: readonly JsonObject[], inputs: number): JsonObject[] {
 }
 
 /**
- * @param isBroken - Returns whether the vector of an item is broken. Such items are removed.
+ * @param read - Returns the vector of an item; `undefined` if it is broken. Such items are removed.
  * @returns The issues of broken vectors.
  */
 function normalizeBody(
   value: JsonObject,
   inputs: number,
-  convert: (embedding: unknown, item: JsonObject) => unknown,
-  isBroken: (item: JsonObject) => boolean,
+  read: (item: JsonObject) => unknown,
 ): readonly ResponseIssue[] {
   value['object'] ||= 'list';
   value['model'] ??= '';
-  const usage = isObject(value['usage']) ? value['usage'] : {};
-  value['usage'] = usage;
+  const usage = (value['usage'] = toFields(value['usage']));
   usage['prompt_tokens'] ??= 0;
   usage['total_tokens'] ??= usage['prompt_tokens'];
-  const items = sortItems(listObjects(value['data']), inputs);
   const issues: ResponseIssue[] = [];
-  const received = items.filter((item, position) => {
+  const received = sortItems(listObjects(value['data']), inputs).filter((item, position) => {
     const { embedding } = item;
-    const isLacking = isBroken(item);
-    if (isLacking) issues.push(vectorIssue(position, typeName(embedding)));
-    return !isLacking;
+    item['object'] ||= 'embedding';
+    item['embedding'] = read(item);
+    const isBroken = item['embedding'] === undefined;
+    if (isBroken) issues.push(vectorIssue(position, embedding));
+    return !isBroken;
   });
   value['data'] = received;
-  for (const item of received) {
-    item['object'] ||= 'embedding';
-    // Keep unreadable vectors unchanged: they are paid for.
-    item['embedding'] = convert(item['embedding'], item) ?? item['embedding'];
-  }
   if (received.length < inputs) value['missing'] = inputs - received.length;
   return issues;
 }
 
 /** Creates the issue for an unreadable vector. */
-function vectorIssue(position: number, received: string): ResponseIssue {
+function vectorIssue(position: number, embedding: unknown): ResponseIssue {
   const expected = 'array of numbers or base64';
-  return { path: `data[${position}].embedding`, expected, received };
+  return { path: `data[${position}].embedding`, expected, received: typeName(embedding) };
 }
 
 /** Describes a response with broken vectors. */
@@ -274,35 +248,33 @@ export function embeddingsSchema({
   format,
 }: VectorForm): ResponseSchema<CreateEmbeddingResponse | Base64EmbeddingResponse> {
   const isKnown = format === 'float' || format === 'base64';
-  /** The vectors in base64, decoded while they are compared. */
-  const decoded = new Map<unknown, Float32Array>();
-  const convert = (vector: unknown, item: JsonObject): unknown => {
-    if (!isKnown) return vector;
-    if (format === 'base64') return toBase64(vector);
-    return toNumbers(decoded.get(item)) ?? toVector(vector, dimensions);
+  /** The vectors that were read while they were compared. */
+  const compared = new Map<JsonObject, Vector>();
+  const read = (item: JsonObject): unknown => {
+    const { embedding = null } = item;
+    if (!isKnown) return embedding;
+    if (isBrokenVector(embedding)) return undefined;
+    if (format === 'base64' && typeof embedding === 'string') return embedding;
+    const vector = compared.get(item) ?? readVector(embedding, dimensions);
+    // Keep unreadable vectors unchanged: they are paid for.
+    if (vector === undefined) return embedding;
+    return format === 'base64' ? toBase64(vector) : toNumbers(vector);
   };
-  const isReadable = (item: JsonObject): boolean => {
-    const { embedding } = item;
-    if (typeof embedding !== 'string') return numbersIn(embedding) !== undefined;
-    const floats = decodeFloats(embedding, dimensions);
-    if (floats !== undefined && format !== 'base64') decoded.set(item, floats);
-    return floats !== undefined;
-  };
-  const isBroken = (item: JsonObject) => isKnown && isBrokenVector(item['embedding']);
   let broken: readonly ResponseIssue[] = [];
   return {
     ...common,
     compare({ data }, report) {
       const items = listObjects(data);
-      for (const [position, item] of items.entries()) {
-        if (!isKnown || isReadable(item)) continue;
-        report(vectorIssue(position, typeName(item['embedding'])));
+      for (const [position, item] of isKnown ? items.entries() : []) {
+        const vector = readVector(item['embedding'], dimensions);
+        if (vector === undefined) report(vectorIssue(position, item['embedding']));
+        else if (format === 'float') compared.set(item, vector);
       }
       if (isOnePerInput(items, inputs)) return;
       report({ path: 'data', expected: 'one item per input', received: typeName(data) });
     },
     normalize(value) {
-      broken = normalizeBody(value, inputs, convert, isBroken);
+      broken = normalizeBody(value, inputs, read);
     },
     fault: () => describeBroken(broken),
   };
@@ -323,10 +295,9 @@ export function vectorsSchema(
   inputs: number,
   dimensions: number | undefined,
 ): ResponseSchema<VectorsAnswer> {
-  const isBroken = (item: JsonObject): boolean => {
-    const floats = toFloats(item['embedding'], dimensions);
-    item['embedding'] = floats;
-    return !floats?.length;
+  const read = ({ embedding }: JsonObject): Float32Array | undefined => {
+    const vector = readVector(embedding, dimensions);
+    return vector?.length ? toFloats(vector) : undefined;
   };
   let broken: readonly ResponseIssue[] = [];
   return {
@@ -338,7 +309,7 @@ export function vectorsSchema(
         const received = `${items.length} vectors`;
         throw new ShapeMismatch([{ path: 'data', expected: `${inputs} vectors`, received }]);
       }
-      broken = normalizeBody(value, inputs, (vector) => vector, isBroken);
+      broken = normalizeBody(value, inputs, read);
     },
     fault: () => describeBroken(broken),
   };
