@@ -130,11 +130,6 @@ const modelSchema: ResponseSchema<Model & WithRequestId> = {
 
 const modelAnswer = jsonAnswer({ schema: modelSchema });
 
-/** Returns whether the list is in `models`, as Gemini sends it, with `data` missing or empty. */
-function isGeminiList({ data, models }: JsonObject): boolean {
-  return Array.isArray(models) && !hasValue(data);
-}
-
 function holdsModels(list: unknown): boolean {
   return listObjects(list).some(({ id, name }) => hasValue(id ?? name));
 }
@@ -142,12 +137,13 @@ function holdsModels(list: unknown): boolean {
 /** Fields in which Workers AI and Databricks list their models. */
 const otherLists = ['result', 'endpoints'];
 
-/** Returns a list of models with the items in `data`. */
+/** Moves the models to `data`: Together sends only the list, Gemini sends it in `models`, also if it is empty. */
 function locateModels(value: unknown): unknown {
+  if (Array.isArray(value)) return holdsModels(value) ? { object: 'list', data: value } : value;
   const body = toFields(value);
-  const name = hasValue(body['data'] ?? body['models'])
-    ? undefined
-    : otherLists.find((field) => holdsModels(body[field]));
+  if (hasValue(body['data'])) return value;
+  const isOther = (field: string): boolean => holdsModels(body[field]);
+  const name = Array.isArray(body['models']) ? 'models' : otherLists.find(isOther);
   if (name === undefined) return value;
   const { [name]: data, ...rest } = body;
   return { ...rest, data };
@@ -155,30 +151,17 @@ function locateModels(value: unknown): unknown {
 
 /** Accepts empty lists, because a key may have no models. Some gateways send `null` for an empty list. */
 function areModels(value: JsonObject): boolean {
-  const { object, data, models } = value;
-  const list = isGeminiList(value) ? models : (data ?? (object === 'list' ? [] : undefined));
-  return isEmptyResult(list, value) || holdsModels(list);
-}
-
-/** Parses a list of models. Wraps a bare array, as Together sends it, in `data`. */
-function parseList(text: string): unknown {
-  const value: unknown = JSON.parse(text);
-  return Array.isArray(value) && holdsModels(value) ? { object: 'list', data: value } : value;
+  const data = value['data'] ?? (value['object'] === 'list' ? [] : undefined);
+  return isEmptyResult(data, value) || holdsModels(data);
 }
 
 /** Schema of a list of models in OpenAI's, Gemini's, Anthropic's or Together's format. */
 const modelListSchema: ResponseSchema<ModelList> = {
   fields: { object: 'any', data: [modelFields] } satisfies FieldsOf<ModelList>,
   answer: { name: 'model', isIn: areModels },
-  parse: parseList,
   locate: locateModels,
   normalize(value) {
     value['object'] = 'list';
-    if (isGeminiList(value)) {
-      value['data'] = value['models'];
-      // Otherwise a printed page would show every model twice.
-      delete value['models'];
-    }
     normalizeItems(value, 'data', normalizeModel);
   },
 };
