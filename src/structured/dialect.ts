@@ -49,14 +49,14 @@ export function checkSingle(field: string, count: number | null | undefined): vo
 /** Returns tools by name. Two with the same name are rejected, because the model's calls could mean either. */
 export function toolsByName(
   field: string,
-  tools: readonly (readonly [name: string, tool: CallableTool])[],
+  tools: readonly CallableTool[],
 ): Map<string, CallableTool> {
-  const names = tools.map(([name]) => name);
+  const names = tools.map(({ name }) => name);
   for (const [index, name] of names.entries()) {
     const problem = `has the same name as another tool, "${name}"; names must be unique (mcpTools() takes a prefix).`;
     check(names.indexOf(name) === index, `${field}[${index}]`, problem);
   }
-  return new Map(tools);
+  return new Map(tools.map((tool) => [tool.name, tool]));
 }
 
 /** The longest key that leaves room for the suffix of a turn; a header may have 255 characters. */

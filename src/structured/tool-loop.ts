@@ -5,6 +5,7 @@ import { runAborted } from '../streams/errors.ts';
 
 /** A tool that the model can call. */
 export interface CallableTool {
+  readonly name: string;
   /** Parses and validates the arguments. Without it, `call` receives them as text. */
   readonly parse?: ((text: string) => unknown) | undefined;
   readonly call: (args: unknown) => unknown;

@@ -7,7 +7,6 @@ import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import { changeOptions, optionsFor } from '../../options/resolve.ts';
-import type { Stream } from '../../streams/stream.ts';
 import { checkSingle, findOutput, toolsByName, Turns } from '../../structured/dialect.ts';
 import { type CallableTool, runToolLoop } from '../../structured/tool-loop.ts';
 import { createCompletion, streamCompletion, writeCompletion } from './operations.ts';
@@ -29,7 +28,7 @@ import type {
   RunnerOptions,
 } from './runs/run-tools.ts';
 import type { ChatCompletionRunner } from './runs/runner.ts';
-import type { ChatCompletionChunk, ParsedChatCompletion } from './types.ts';
+import type { ParsedChatCompletion } from './types.ts';
 
 export function parseCompletion(
   transport: Transport,
@@ -52,14 +51,14 @@ export function parseCompletion(
   );
 }
 
-/** Opens the stream of a completion, and reports how its request differs from the caller's. */
-async function openRun(
-  call: GatewayPromise<Stream<ChatCompletionChunk>>,
+/** Awaits a call, and reports how its request differs from the caller's. */
+async function untilAnswered<T>(
+  call: GatewayPromise<T>,
   onAnswer: (change: Change) => void,
-): Promise<Stream<ChatCompletionChunk>> {
-  const stream = await call;
+): Promise<T> {
+  const response = await call;
   onAnswer(await readChange(call));
-  return stream;
+  return response;
 }
 
 /** Reads a streamed completion with the events of a run. */
@@ -76,7 +75,7 @@ export async function streamWithEvents(
   const { signal } = run.controller;
   const callOptions = changeOptions(optionsFor(checked, 'chat.completions.create'), { signal });
   const opening = streamCompletion(transport, params, callOptions, output);
-  await run.read(openRun(opening, (change) => run.parser?.follow(change)));
+  await run.read(untilAnswered(opening, (change) => run.parser?.follow(change)));
 }
 
 /**
@@ -109,7 +108,7 @@ export async function runTools(
   const prepared = tools.map((tool) => prepareTool(tool, runner, toolContext, parser));
   const callable = toolsByName(
     'tools',
-    prepared.map(({ name, tool }) => [name, tool]),
+    prepared.map(({ tool }) => tool),
   );
   for (const name of requiredTool === undefined ? [] : callable.keys()) {
     if (name !== requiredTool) callable.delete(name);
@@ -127,11 +126,10 @@ export async function runTools(
     const callOptions = turns.next();
     if (body.stream === true) {
       const opening = streamCompletion(transport, request, callOptions, output);
-      return run.read(openRun(opening, onAnswer));
+      return run.read(untilAnswered(opening, onAnswer));
     }
     const call = createCompletion(transport, request, callOptions, output);
-    const completion = await call;
-    onAnswer(await readChange(call));
+    const completion = await untilAnswered(call, onAnswer);
     run.emit('connect');
     const parsed = run.add(await parser.apply(completion));
     const text = parsed.choices[0]?.message.content;
@@ -189,20 +187,20 @@ function prepareTool(
   runner: ChatCompletionRunner<unknown>,
   toolContext: unknown,
   parser: OutputParser<unknown>,
-): { readonly name: string; readonly tool: CallableTool; readonly sentAs: ChatCompletionTool } {
+): { readonly tool: CallableTool; readonly sentAs: ChatCompletionTool } {
   if ('$parseRaw' in tool) {
     const { name } = tool.function;
     checkRunnable(name, tool.$callback !== undefined);
     const call = (args: unknown) => tool.$callback?.(args, runner, toolContext);
-    return { name, tool: { parse: parser.getParser(name), call }, sentAs: tool };
+    return { tool: { name, parse: parser.getParser(name), call }, sentAs: tool };
   }
   const { function: definition } = tool;
   checkRunnable(definition?.name, typeof definition?.function === 'function');
   const { name = definition.function.name, description, parameters, strict } = definition;
   const sent = { name, description, parameters: parameters && { ...parameters }, strict };
   return {
-    name,
     tool: {
+      name,
       parse: definition.parse && ((text) => definition.parse?.(text)),
       call: (args) => definition.function(args, runner, toolContext),
     },

@@ -94,19 +94,15 @@ const generateOutput: OutputDialect<
   findSchema: (params) => findSchema(peek(params, 'generationConfig')),
   allowsJSONMode: () => true,
   withInstruction(params, text, isJSONMode) {
-    const { generationConfig, systemInstruction } = params;
-    const {
-      responseSchema: _,
-      responseJsonSchema: __,
-      responseMimeType: ___,
-      ...config
-    } = generationConfig ?? {};
-    const { parts = [], ...turn } = isNil(systemInstruction)
-      ? {}
-      : toInstruction(systemInstruction);
+    const { parts = [], ...turn } = toInstruction(params.systemInstruction ?? []);
     return {
       ...params,
-      generationConfig: isJSONMode ? { ...config, responseMimeType: json } : config,
+      generationConfig: {
+        ...params.generationConfig,
+        responseSchema: undefined,
+        responseJsonSchema: undefined,
+        responseMimeType: isJSONMode ? json : undefined,
+      },
       systemInstruction: { ...turn, parts: [...parts, { text }] },
     };
   },
@@ -277,11 +273,11 @@ export async function runTools(
     changeOptions(optionsFor(checked, 'generate.content'), { signal }),
   );
   const run: ToolRun = { controller, abort: () => abortOwn(controller) };
-  const callable = functions.map((tool): [string, CallableTool] => {
+  const callable = functions.map((tool): CallableTool => {
     const isRunnable = typeof tool?.$callback === 'function';
     check(isRunnable, 'functions', 'must be created by tool(), with an execute function.');
     const call = (args: unknown): unknown => tool.$callback?.(args, run, toolContext);
-    return [tool.function.name, { parse: (text) => tool.$parseRaw(text), call }];
+    return { name: tool.function.name, parse: (text) => tool.$parseRaw(text), call };
   });
   const byName = toolsByName('functions', callable);
   const declared = [...toList(tools ?? []), { functionDeclarations: functions.map(toDeclaration) }];
