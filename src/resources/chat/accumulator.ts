@@ -117,9 +117,9 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     for (const { choice, toolCalls } of this.#choices.values()) {
       const { finish_reason: reason, message } = choice;
       if (isErrorReason(reason)) return `ended with the finish reason "${reason}"`;
-      if (toolCalls.hasNameless || (reason && hasNamelessCall({ ...message, tool_calls: [] }))) {
-        return namelessCall;
-      }
+      const { function_call } = message;
+      const isNameless = reason && hasNamelessCall({ function_call });
+      if (isNameless || toolCalls.hasNameless) return namelessCall;
     }
     return undefined;
   }

@@ -51,18 +51,15 @@ function toRequestMessage(message: unknown): unknown {
  * `include_usage: false` is never sent: gateways then drop the chunk with the finish reason of many
  * providers, and a complete response would look like a truncated one.
  */
-function createBody(params: ChatCompletionCreateParamsBase): object {
+export function writeCompletion(params: ChatCompletionCreateParamsBase): { readonly json: object } {
   checkParams('chat.completions.create', params);
   checkModel(params.model);
   checkList('messages', params.messages, 'a message such as { role: "user", content: "Hello!" }');
   const body = { ...params, messages: params.messages.map(toRequestMessage) };
-  if (params.stream_options?.include_usage !== false) return body;
-  return { ...body, stream_options: { ...params.stream_options, include_usage: true } };
+  if (params.stream_options?.include_usage !== false) return { json: body };
+  const stream_options = { ...params.stream_options, include_usage: true };
+  return { json: { ...body, stream_options } };
 }
-
-export const writeCompletion = (params: ChatCompletionCreateParamsBase) => ({
-  json: createBody(params),
-});
 
 export function createCompletion(
   transport: Transport,
@@ -90,7 +87,7 @@ export function streamCompletion(
     params,
     {
       kind: 'events',
-      write: (own) => ({ json: { ...createBody(own), stream: true } }),
+      write: (own) => ({ json: { ...writeCompletion(own).json, stream: true } }),
       format: (own) =>
         eventAnswer({
           ...chatProtocolFor(countChoices(own, options)),

@@ -1,6 +1,6 @@
 import { hasValue, isObject, listObjects } from '../../answers/objects.ts';
 import { type ResponseSchema, trust } from '../../answers/reader.ts';
-import { extractJSON, GrowingJSON } from '../../structured/json.ts';
+import { GrowingJSON } from '../../structured/json.ts';
 import {
   locateJSON,
   parseArguments,
@@ -32,7 +32,8 @@ import type {
  */
 type ParseMode = 'parse' | 'stream' | 'run';
 
-const isSchema = (format: unknown): boolean => isObject(format) && format['type'] === 'json_schema';
+const isSchema = (format: unknown): format is JsonObject =>
+  isObject(format) && format['type'] === 'json_schema';
 
 /** Parses texts and tool calls of completions as defined by their request, each only once. */
 export class OutputParser<Parsed> {
@@ -69,7 +70,7 @@ export class OutputParser<Parsed> {
   follow({ params: { response_format: changed } }: Change): void {
     const format = isSchema(changed) ? changed : this.#format;
     this.#parsers.delete(undefined);
-    if (isObject(format)) this.#add(undefined, format, isSchema(format));
+    if (isSchema(format)) this.#add(undefined, format, true);
   }
 
   #add(name: string | undefined, format: JsonObject, isJSON: boolean): void {
@@ -78,12 +79,11 @@ export class OutputParser<Parsed> {
     if (!hasCustomParse && !isJSON) return;
     const type = valueType(findSchema(format));
     const isText = name === undefined;
-    const locate = (text: string): string => (isJSON ? locateJSON(text, type) : extractJSON(text));
     const parseJSON = (text: string): unknown =>
       isText ? parseLocated(text, type) : parseArguments(text);
     const parse = (text: string): Parsed => {
       const value: unknown = hasCustomParse
-        ? Reflect.apply(customParse, format, [isText ? locate(text) : text])
+        ? Reflect.apply(customParse, format, [isText ? locateJSON(text, type) : text])
         : parseJSON(text);
       const unchecked: ResponseSchema<Parsed> = { fields: {} };
       trust(value, unchecked);
@@ -95,6 +95,12 @@ export class OutputParser<Parsed> {
       cache.set(text, value);
       return value;
     });
+  }
+
+  /** Parses a text, or the arguments of a tool; `null` if they are not parsed. */
+  async parse(text: string, tool?: string): Promise<Parsed | null> {
+    const parse = this.#parsers.get(tool);
+    return parse ? parse(text) : null;
   }
 
   /** Returns the parser for the arguments of a tool, or for the text; `undefined` if they are not parsed. */
@@ -160,19 +166,11 @@ export class OutputParser<Parsed> {
     const calls = message.tool_calls ?? [];
     const isCalling = calls.length > 0 || Boolean(message.function_call);
     /** Parses a text. Returns `null` for an invalid text if that is tolerated, and throws otherwise. */
-    const parse = async (
-      text: string,
-      tool: string | undefined,
-      isTolerated: boolean,
-    ): Promise<Parsed | null> => {
-      try {
-        const parser = this.getParser(tool);
-        return parser ? await parser(text) : null;
-      } catch (cause) {
+    const parse = (text: string, tool: string | undefined, isTolerated: boolean) =>
+      this.parse(text, tool).catch((cause: unknown) => {
         if (isTolerated) return null;
         throw unparsed(tool, cause, errorInit);
-      }
-    };
+      });
     const parsing = calls.map(async (call) => {
       if (call.type !== 'function' || !this.getParser(call.function.name)) return call;
       const { name, arguments: text } = call.function;

@@ -65,12 +65,6 @@ function createProtocol(choices: number): StreamProtocol<ChatCompletionChunk> {
 }
 
 function toChunk(completion: JsonObject): JsonObject {
-  const { choices } = completion;
-  return {
-    ...completion,
-    object: 'chat.completion.chunk',
-    choices: Array.isArray(choices)
-      ? choices.map((choice: unknown) => (isObject(choice) ? toWholePiece(choice) : choice))
-      : [],
-  };
+  const choices = listObjects(completion['choices']).map(toWholePiece);
+  return { ...completion, object: 'chat.completion.chunk', choices };
 }

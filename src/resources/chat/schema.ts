@@ -140,13 +140,10 @@ export const chatCompletionSchema: ResponseSchema<ChatCompletion> = {
       !listObjects(value['choices']).some(({ finish_reason: reason }) => isErrorReason(reason)),
   },
   normalize: normalizeCompletion,
-  fault({ choices }) {
-    for (const { message: inner } of choices) {
-      const hasCall = inner.tool_calls ?? inner.function_call;
-      if (hasCall && hasNamelessCall(toFields(inner))) return { problem: namelessCall };
-    }
-    return undefined;
-  },
+  fault: ({ choices }) =>
+    choices.some(({ message: inner }) => hasNamelessCall(toFields(inner)))
+      ? { problem: namelessCall }
+      : undefined,
 };
 
 /** A complete completion of a request for one choice. */

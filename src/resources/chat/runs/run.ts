@@ -428,8 +428,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
 
   /** Parses a text or arguments; `null` if they are invalid or not parsed. */
   async #parsed(text: string, tool?: string): Promise<Parsed | null> {
-    const parse = this.parser?.getParser(tool);
-    return parse ? parse(text).catch(() => null) : null;
+    return (await this.parser?.parse(text, tool).catch(() => null)) ?? null;
   }
 }
 
