@@ -1,7 +1,7 @@
 import type { EmbeddingModelV4 } from '@ai-sdk/provider';
 import { UnexpectedResponseError, type Gateway, usageOf } from '../../index.ts';
 import { convertErrors, TooManyValuesError } from './errors.ts';
-import { checkLimit, costMetadata, withHeaders, providerName, readCall } from './options.ts';
+import { checkLimit, costMetadata, toHeaders, providerName, readCall } from './options.ts';
 
 /** Settings of an embedding model. */
 export interface EmbeddingModelSettings {
@@ -58,7 +58,7 @@ export function embeddingModel(
         embeddings: data.data.map(({ embedding }) => embedding),
         ...(inputTokens > 0 && { usage: { tokens: inputTokens } }),
         ...costMetadata(data, response.headers),
-        response: withHeaders({ body: data }, response),
+        response: { headers: toHeaders(response), body: data },
         warnings,
       };
     },

@@ -143,20 +143,6 @@ export function toHeaders(response: Response): Record<string, string> {
   return Object.fromEntries(response.headers);
 }
 
-/** Adds the headers of a response, which are converted when they are first read. */
-export function withHeaders<T extends object>(
-  fields: T,
-  response: Response,
-): T & { readonly headers: Record<string, string> } {
-  let headers: Record<string, string> | undefined;
-  const holder = {
-    get headers() {
-      return (headers ??= toHeaders(response));
-    },
-  };
-  return Object.assign(holder, fields);
-}
-
 /**
  * Sets different ids for each request of a call, because a gateway that honours ids would treat equal ids as
  * one request.

@@ -1,7 +1,7 @@
 import type { JSONObject, RerankingModelV4 } from '@ai-sdk/provider';
 import { UnexpectedResponseError, type Gateway } from '../../index.ts';
 import { convertErrors } from './errors.ts';
-import { costMetadata, isJSONObject, providerName, readCall, withHeaders } from './options.ts';
+import { costMetadata, isJSONObject, providerName, readCall, toHeaders } from './options.ts';
 
 type Ranking = Awaited<ReturnType<RerankingModelV4['doRerank']>>['ranking'];
 
@@ -49,7 +49,7 @@ export function rerankingModel(connect: () => Gateway, modelId: string): Reranki
       return {
         ranking,
         ...costMetadata(data, response.headers),
-        response: withHeaders({ ...readMetadata(data, modelId), body: data }, response),
+        response: { ...readMetadata(data, modelId), headers: toHeaders(response), body: data },
         warnings,
       };
     },

@@ -20,7 +20,7 @@ import {
 } from './answer.ts';
 import { chatCall, transformCall } from './params.ts';
 import { convertErrors, isAbort, toAISDKError } from '../errors.ts';
-import { providerName, withHeaders } from '../options.ts';
+import { providerName, toHeaders } from '../options.ts';
 import type { ChatModelSettings } from '../settings.ts';
 import { findJSONText } from './json-text.ts';
 import { PartMaker } from './stream-parts.ts';
@@ -97,7 +97,7 @@ async function generate(
       await settings.metadataExtractor?.extractMetadata({ parsedBody: data }),
     ),
     request: { body },
-    response: withHeaders({ ...responseMetadata(data), body: data }, response),
+    response: { ...responseMetadata(data), headers: toHeaders(response), body: data },
     warnings,
   };
 }
@@ -148,7 +148,7 @@ async function stream(
   return {
     stream: toReadableStream(parts(), data),
     request: { body },
-    response: withHeaders({}, response),
+    response: { headers: toHeaders(response) },
   };
 }
 

@@ -36,6 +36,7 @@ const metadata = new Set([...Object.keys(reasoningFields), 'thoughtSignature']);
 
 /** Returns extra fields that the caller adds to a message or part. */
 function extraFields(options: SharedV4ProviderOptions | undefined): Record<string, unknown> {
+  if (options === undefined) return {};
   const added = Object.entries(sharedOptions(options) ?? {}).filter(
     ([name]) => !metadata.has(name),
   );
