@@ -116,11 +116,13 @@ export interface StreamErrorBase {
 /** Outcome and advice of an error that is known to have cost nothing. */
 export type Judgement = Pick<StreamErrorInit, 'outcome' | 'advice'>;
 
+/** What was received of a stream; see `StreamProgress`. */
 interface Received {
-  /** `true` once any part of a response was received. */
-  readonly started?: boolean;
+  readonly started: boolean;
   readonly partial: unknown;
   readonly usage: unknown;
+  readonly failure?: string | undefined;
+  readonly proof?: string | undefined;
 }
 
 const kept = 'The field "partial" has the response so far. ';
@@ -162,7 +164,7 @@ export function readingFailure(base: StreamErrorBase, received: Received, cause:
     const failed = redact(base, { body: cause.body });
     const reason = asSentence(describeError(failed.body ?? cause.body));
     const init = toInit(base, received, failed);
-    const judged = received.started === true ? undefined : base.judge?.(cause.body);
+    const judged = received.started ? undefined : base.judge?.(cause.body);
     return new StreamError(`The stream of ${base.operation} failed: ${reason}`, {
       ...init,
       ...judged,
@@ -173,13 +175,6 @@ export function readingFailure(base: StreamErrorBase, received: Received, cause:
   const init = toInit(base, received, redact(base));
   const text = `The stream of ${base.operation}: ${message}`;
   return new UnexpectedResponseError(text, { ...init, issues, data: received.partial });
-}
-
-/** See `StreamProgress`. */
-interface Ended {
-  readonly started: boolean;
-  readonly failure?: string | undefined;
-  readonly proof?: string | undefined;
 }
 
 type BadEnding = Exclude<StreamVerdict, 'complete'>;
@@ -193,7 +188,7 @@ const endings: Readonly<Record<BadEnding, string>> = {
 /** Describes how a stream ended. */
 export function describeEnding(
   verdict: BadEnding,
-  { started, failure, proof = 'a finish reason' }: Ended,
+  { started, failure, proof = 'a finish reason' }: Received,
 ): string {
   if (failure !== undefined && verdict !== 'truncated') return failure;
   if (!started) return 'ended without any content';
@@ -203,7 +198,7 @@ export function describeEnding(
 /** Creates the error of a stream that ended without proof that the response is complete. */
 export function truncated(
   base: StreamErrorBase,
-  received: Received & Ended,
+  received: Received,
   verdict: BadEnding,
   cause?: unknown,
   unread?: string,

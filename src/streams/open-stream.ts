@@ -13,7 +13,7 @@ import {
   ReadFailure,
   unusable,
   type Answer,
-  toReadFailure,
+  readFile,
   readText,
 } from '../http/responses/response-body.ts';
 import {
@@ -33,19 +33,11 @@ import { type Stream, toStream } from './stream.ts';
 import { StreamTimeouts } from './timeouts.ts';
 import { toEvents } from './follow.ts';
 
-const events: StreamForm = {
+/** Server-sent events with the time limits of all streams. */
+export const events: StreamForm = {
   format: serverEvents,
   limits: { Timeouts: StreamTimeouts, failure: timedOut },
 };
-
-/** Opens the event stream in the body of a response, and locks the body. */
-export function createStream<Item>(
-  response: Response,
-  context: StreamContext,
-  protocol: StreamProtocol<Item>,
-): Stream<Item> {
-  return toStream(new StreamReader(response.body ?? [], context, protocol, events));
-}
 
 /**
  * Creates a stream from a list of events; see `StreamProtocol.fromAnswer`.
@@ -108,52 +100,66 @@ async function openStream<Item, Other>(
   readOther: ReadOther<Other> | undefined,
 ): Promise<Opened<Item, Other>> {
   let answer = received;
-  const context = toStreamContext(request, answer);
-  const fromWhole = () => streamWholeAnswer(request, answer, context, protocol, readOther);
-  if (answer.response.body === null) return fromWhole();
+  if (answer.response.body === null) return readInstead(request, answer, protocol, readOther);
   const type = readContentType(answer.response);
   if (!type.includes('event-stream')) {
     let beginning: string;
     ({ beginning, answer } = await peekBody(answer));
     const format = detectFormat(beginning);
-    if (protocol.fromText !== undefined && !/^(events|markup)$/.test(format)) {
-      return await streamText(request, answer, context, protocol);
-    }
+    const isText = protocol.fromText !== undefined && !/^(events|markup)$/.test(format);
     const isSVG = format === 'markup' && type.startsWith('image/svg');
-    if (beginning === '' || (/^(json|markup)$/.test(format) && !isSVG)) {
-      return fromWhole();
+    if (isText || beginning === '' || (/^(json|markup)$/.test(format) && !isSVG)) {
+      return readInstead(request, answer, protocol, readOther);
     }
     // The gateway returned a file instead of a stream: its bytes become a stream.
     if (protocol.fromFile !== undefined && /^(audio|image|video)\/|\boctet-stream\b/.test(type)) {
-      const buffer = await answer.response.arrayBuffer().catch((cause: unknown) => {
-        throw toReadFailure(cause, answer);
-      });
-      const items = protocol.fromFile(new Uint8Array(buffer), answer);
-      return { value: streamFromValues(items, context, protocol), stays: true };
+      const items = protocol.fromFile(await readFile(answer, Infinity), answer);
+      return streamOf(request, answer, protocol, items);
     }
   }
   request.scope.clearLimits();
-  const holding = request.holdsStream() ? { ...context, holds: true } : context;
-  const reading = new StreamReader(answer.response.body ?? [], holding, protocol, events);
+  const context = { ...toStreamContext(request, answer), holds: request.holdsStream() };
+  const reading = new StreamReader(answer.response.body ?? [], context, protocol, events);
   await reading.begun?.catch(noteFailure(request));
   return { value: toStream(reading), stays: true };
 }
 
-/** Creates a stream from text or JSON that a gateway returned instead of a stream. */
-async function streamText<Item>(
+/** Reads the complete response, as text or JSON, that a gateway returned instead of a stream. */
+async function readInstead<Item, Other>(
   request: GatewayRequest,
   answer: Answer,
-  context: StreamContext,
   protocol: StreamProtocol<Item>,
-): Promise<Opened<Item, never>> {
+  readOther: ReadOther<Other> | undefined,
+): Promise<Opened<Item, Other>> {
   const text = await readText(answer, request.settings.maxResponseBytes);
-  const value = parseJSON(text, parseLines);
-  if (typeof value === 'object' && value !== null) {
-    return streamWholeText(request, answer, context, protocol, text);
+  const isJSON = typeof (parseJSON(text, parseLines) ?? '') === 'object';
+  if (protocol.fromText !== undefined && !isJSON && detectFormat(text) !== 'markup') {
+    const values = protocol.fromText(text, readContentType(answer.response));
+    if (values.length === 0) throw notJSON(text, answer);
+    return streamOf(request, answer, protocol, values);
   }
-  const converted = protocol.fromText?.(text, readContentType(answer.response)) ?? [];
-  if (converted.length === 0) throw notJSON(text, answer);
-  return { value: streamFromValues(converted, context, protocol), stays: true };
+  const isIn = (sent: JsonObject): boolean => protocol.fromAnswer(sent).length > 0;
+  const whole = readWhole(request, answer, text, isIn, parseLines, readOther);
+  if (whole.other !== undefined) return { value: whole.other };
+  const { value, isRefusal } = whole;
+  const instead = isRefusal ? undefined : toEvents(value, protocol);
+  if (instead === undefined) {
+    const problem = 'the response is JSON instead of a stream, and contains no result.';
+    throw lacking(value, answer, problem, text);
+  }
+  return streamOf(request, answer, protocol, instead.events, instead.isWhole);
+}
+
+/** Creates a stream from the events of a complete response. */
+function streamOf<Item>(
+  request: GatewayRequest,
+  answer: Answer,
+  protocol: StreamProtocol<Item>,
+  values: readonly unknown[],
+  isWhole?: boolean,
+): Opened<Item, never> {
+  const context = toStreamContext(request, answer);
+  return { value: streamFromValues(values, context, protocol, isWhole), stays: true };
 }
 
 /** Returns a function that notes the failure of a stream in its request, and throws the error. */
@@ -192,41 +198,6 @@ export function streamOfTask<Item>(
   return (result) => {
     const { events: values = [], isWhole } = toEvents(result, protocol) ?? {};
     return streamFromValues(values, context, protocol, isWhole);
-  };
-}
-
-/** Creates a stream from a complete response that a gateway returned instead of a stream. */
-async function streamWholeAnswer<Item, Other>(
-  request: GatewayRequest,
-  answer: Answer,
-  context: StreamContext,
-  protocol: StreamProtocol<Item>,
-  readOther: ReadOther<Other> | undefined,
-): Promise<Opened<Item, Other>> {
-  const text = await readText(answer, request.settings.maxResponseBytes);
-  return streamWholeText(request, answer, context, protocol, text, readOther);
-}
-
-function streamWholeText<Item, Other>(
-  request: GatewayRequest,
-  answer: Answer,
-  context: StreamContext,
-  protocol: StreamProtocol<Item>,
-  text: string,
-  readOther?: ReadOther<Other>,
-): Opened<Item, Other> {
-  const isIn = (sent: JsonObject): boolean => protocol.fromAnswer(sent).length > 0;
-  const whole = readWhole(request, answer, text, isIn, parseLines, readOther);
-  if (whole.other !== undefined) return { value: whole.other };
-  const { value, isRefusal } = whole;
-  const instead = isRefusal ? undefined : toEvents(value, protocol);
-  if (instead === undefined) {
-    const problem = 'the response is JSON instead of a stream, and contains no result.';
-    throw lacking(value, answer, problem, text);
-  }
-  return {
-    value: streamFromValues(instead.events, context, protocol, instead.isWhole),
-    stays: true,
   };
 }
 

@@ -1,7 +1,8 @@
-import type { StreamContext } from '../../src/streams/protocol.ts';
+import type { StreamContext, StreamProtocol } from '../../src/streams/protocol.ts';
 import { chatProtocolFor } from '../../src/resources/chat/protocol.ts';
-import { createStream } from '../../src/streams/open-stream.ts';
-import type { Stream } from '../../src/index.ts';
+import { events } from '../../src/streams/open-stream.ts';
+import { StreamReader } from '../../src/streams/stream-reader.ts';
+import { type Stream, toStream } from '../../src/streams/stream.ts';
 import type { ChatCompletionChunk } from '../../src/resources/chat/types.ts';
 import type { ResponseIssue } from '../../src/types.ts';
 
@@ -61,6 +62,15 @@ export function watchedContext({
     },
   };
   return watched;
+}
+
+/** Opens the event stream in the body of a response. */
+export function createStream<Item>(
+  response: Response,
+  context: StreamContext,
+  protocol: StreamProtocol<Item>,
+): Stream<Item> {
+  return toStream(new StreamReader(response.body ?? [], context, protocol, events));
 }
 
 /** Encodes events with LF. */

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { StreamError, StreamTruncatedError } from '../../src/index.ts';
 import { generateProtocol } from '../../src/resources/generate/accumulator.ts';
 import { imageGenProtocol } from '../../src/resources/images/schema.ts';
-import { createStream } from '../../src/streams/open-stream.ts';
 import {
   chunk,
+  createStream,
   cutBytes,
   encode,
   openChat,

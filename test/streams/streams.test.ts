@@ -2,9 +2,9 @@ import * as fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { GatewayError, StreamTruncatedError } from '../../src/index.ts';
 import { chatProtocolFor } from '../../src/resources/chat/protocol.ts';
-import { createStream } from '../../src/streams/open-stream.ts';
 import {
   chunk,
+  createStream,
   cutBytes,
   encode,
   openChat,

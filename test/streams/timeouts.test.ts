@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { StreamTimeoutError, StreamTruncatedError } from '../../src/index.ts';
 import { chatProtocolFor } from '../../src/resources/chat/protocol.ts';
 import type { StreamLimits } from '../../src/streams/timeouts.ts';
-import { createStream } from '../../src/streams/open-stream.ts';
 import {
   chunk,
+  createStream,
   encode,
   openResponse,
   readAll,

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { StreamError, StreamTruncatedError } from '../../src/index.ts';
 import { isObject } from '../../src/answers/objects.ts';
-import { createStream, streamFromValues } from '../../src/streams/open-stream.ts';
+import { streamFromValues } from '../../src/streams/open-stream.ts';
 import { typedProtocol } from '../../src/streams/protocol.ts';
 import type { ImageGenStreamEvent } from '../../src/resources/images/types.ts';
-import { encode, readStream, respond, watchedContext } from '../helpers/sse.ts';
+import { createStream, encode, readStream, respond, watchedContext } from '../helpers/sse.ts';
 
 const completed = {
   type: 'image_generation.completed',

@@ -5,8 +5,15 @@ import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, test } from 'vitest';
 import { StreamTruncatedError } from '../../src/index.ts';
 import { chatProtocolFor } from '../../src/resources/chat/protocol.ts';
-import { createStream } from '../../src/streams/open-stream.ts';
-import { chunk, encode, readAll, readStream, watchedContext, wholeAnswer } from '../helpers/sse.ts';
+import {
+  chunk,
+  createStream,
+  encode,
+  readAll,
+  readStream,
+  watchedContext,
+  wholeAnswer,
+} from '../helpers/sse.ts';
 
 const closers: (() => void)[] = [];
 

@@ -147,6 +147,6 @@ export const streamMutants: MutantsByFile = {
       is: "beginning === '' || (/^(json|markup)$/.test(format) && !isSVG)",
       becomes: "beginning === ''",
     },
-    { is: 'request.holdsStream() ?', becomes: 'false ?' },
+    { is: 'holds: request.holdsStream()', becomes: 'holds: false' },
   ],
 };

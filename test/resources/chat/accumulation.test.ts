@@ -1,8 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { chatProtocolFor } from '../../../src/resources/chat/protocol.ts';
-import { createStream } from '../../../src/streams/open-stream.ts';
-import { chunk, encode, readStream, respond, usage, watchedContext } from '../../helpers/sse.ts';
+import {
+  chunk,
+  createStream,
+  encode,
+  readStream,
+  respond,
+  usage,
+  watchedContext,
+} from '../../helpers/sse.ts';
 
 /** Reads events of a chat stream. */
 function read(...data: readonly (object | string)[]) {

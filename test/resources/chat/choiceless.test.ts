@@ -5,10 +5,10 @@ import { ChatCompletionStream, StreamError, StreamTruncatedError } from '../../.
 import { chatProtocolFor } from '../../../src/resources/chat/protocol.ts';
 import { deliverWithChoices } from '../../../src/resources/chat/delivery.ts';
 import type { ChatCompletionChunk } from '../../../src/resources/chat/types.ts';
-import { createStream } from '../../../src/streams/open-stream.ts';
 import { collect, eventStream, scripted } from '../../helpers/clients.ts';
 import {
   chunk,
+  createStream,
   encode,
   openChat,
   openResponse,

@@ -14,16 +14,16 @@ import type {
   ChatCompletionChunk,
   ChatCompletionStreamEvents,
 } from '../../../src/resources/chat/types.ts';
-import { createStream } from '../../../src/streams/open-stream.ts';
 import type { ChatCompletionMessageParam } from '../../../src/resources/chat/params.ts';
 import {
   chunk,
+  createStream,
   encode,
   openResponse,
   readAll,
   respond,
-  usage,
   type Watched,
+  usage,
   watchedContext,
   wholeAnswer,
   wholeText,

@@ -1,11 +1,18 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { StreamError, StreamTruncatedError } from '../../../src/index.ts';
-import { collectStream, createStream, streamFromValues } from '../../../src/streams/open-stream.ts';
+import { collectStream, streamFromValues } from '../../../src/streams/open-stream.ts';
 import { generateProtocol } from '../../../src/resources/generate/accumulator.ts';
 import type { Part } from '../../../src/resources/generate/types.ts';
 import { scripted } from '../../helpers/clients.ts';
-import { cutBytes, encode, readStream, respond, watchedContext } from '../../helpers/sse.ts';
+import {
+  createStream,
+  cutBytes,
+  encode,
+  readStream,
+  respond,
+  watchedContext,
+} from '../../helpers/sse.ts';
 
 function open(text: string, size = 65_536) {
   const watched = watchedContext();
