@@ -21,6 +21,10 @@ function holdsMedia(modalities: unknown): boolean {
   return words.some((word) => typeof word === 'string' && media.test(word));
 }
 
+/** Returns whether a body of Gemini's format, or its configuration, passes a test. */
+const inConfig = (body: JsonObject, test: (config: JsonObject) => boolean): boolean =>
+  [body, body['generationConfig'], body['generation_config']].map(toFields).some(test);
+
 /** The requests of text operations whose charge class is that of images and videos. */
 export const outputRules: readonly OutputRule[] = [
   {
@@ -32,19 +36,15 @@ export const outputRules: readonly OutputRule[] = [
     request: '`responseModalities` with images, sound or video',
     fields: ['responseModalities', 'response_modalities', 'generationConfig', 'generation_config'],
     asks: (body) =>
-      [body, body['generationConfig'], body['generation_config']]
-        .map(toFields)
-        .some((config) =>
-          holdsMedia(config['responseModalities'] ?? config['response_modalities']),
-        ),
+      inConfig(body, (config) =>
+        holdsMedia(config['responseModalities'] ?? config['response_modalities']),
+      ),
   },
   {
     request: '`imageConfig` or `image_config`',
     fields: ['imageConfig', 'image_config', 'generationConfig', 'generation_config'],
     asks: (body) =>
-      [body, body['generationConfig'], body['generation_config']]
-        .map(toFields)
-        .some((config) => hasValue(config['imageConfig'] ?? config['image_config'])),
+      inConfig(body, (config) => hasValue(config['imageConfig'] ?? config['image_config'])),
   },
   {
     request: 'the tool `image_generation`',
