@@ -11,14 +11,30 @@ export function onAbort(signal: AbortSignal | null | undefined, listener: () => 
 }
 
 /**
- * Settles like `promise`, or rejects with the signal's reason as soon as it is aborted.
+ * Settles like `promise`, or rejects once the signal is aborted.
  *
  * Not every `fetch` listens to its signal (mocks and wrappers often don't), and time limits must hold anyway.
+ *
+ * @param grace - Milliseconds that `promise` still has after the abort; default: none.
+ * @param makeReason - Creates the error; default: the reason of the signal.
  */
-export function untilAborted<T>(promise: Promise<T>, signal?: AbortSignal | null): Promise<T> {
+export function untilAborted<T>(
+  promise: Promise<T>,
+  signal?: AbortSignal | null,
+  grace?: number,
+  makeReason: () => unknown = () => signal?.reason,
+): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const stop = onAbort(signal, () => reject(signal?.reason));
-    promise.then(resolve, reject).finally(stop);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const leave = (): void => reject(makeReason());
+    const stop = onAbort(signal, () => {
+      if (grace === undefined) leave();
+      else timer = setTimeout(leave, grace);
+    });
+    promise.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      stop();
+    });
   });
 }
 
@@ -46,28 +62,6 @@ export function followSignal(
 ): () => void {
   checkSignal(signal);
   return onAbort(signal, () => controller.abort(signal?.reason));
-}
-
-/**
- * Settles like `work`. If `work` ignores the abort and is still pending `grace` milliseconds after it,
- * rejects with the result of `makeReason`.
- */
-export function withAbortGrace<T>(
-  work: Promise<T>,
-  signal: AbortSignal,
-  grace: number,
-  makeReason: () => unknown,
-): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const stop = onAbort(signal, () => {
-      timer = setTimeout(() => reject(makeReason()), grace);
-    });
-    work.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
-      stop();
-    });
-  });
 }
 
 /** Sets whether a timer keeps the process alive, in runtimes that support it. */

@@ -3,7 +3,7 @@ import { check, checkWord } from '../options/check.ts';
 import { APIUserAbortError } from '../errors/api-errors.ts';
 import { unknownAdvice } from '../errors/operation-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { untilAborted, withAbortGrace } from '../http/abort.ts';
+import { untilAborted } from '../http/abort.ts';
 import { writeJSON } from '../http/json.ts';
 import type { ClientSettings } from '../calls/settings.ts';
 import type { SettleSubmission, Transport } from '../calls/transport.ts';
@@ -358,11 +358,10 @@ export class LedgerCall<Ref extends AnyRef> {
    *
    * @throws the reason of the signal, or `tooLate`
    */
-  async #waitFor<T>(work: Promise<T>, grace = 0): Promise<T> {
-    return withLimit(this.#signal, this.remaining, tooLate, async (signal) => {
-      if (grace === 0) return untilAborted(work, signal);
-      return withAbortGrace(work, signal, grace, () => signal.reason);
-    });
+  async #waitFor<T>(work: Promise<T>, grace?: number): Promise<T> {
+    return withLimit(this.#signal, this.remaining, tooLate, (signal) =>
+      untilAborted(work, signal, grace),
+    );
   }
 
   /** Lets the next call with this id wait for tracked work, because the caller of this one was stopped. */
@@ -562,7 +561,7 @@ export class LedgerCall<Ref extends AnyRef> {
     // The call is over, so this waits only for the grace period. A failed write is safe: a claimed call is
     // not submitted again, and an accepted one is only read.
     const ended = AbortSignal.abort();
-    await withAbortGrace(this.track(finished), ended, abortGrace, () => undefined).catch(() => {});
+    await untilAborted(this.track(finished), ended, abortGrace, () => undefined).catch(() => {});
   }
 }
 

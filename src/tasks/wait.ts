@@ -1,5 +1,5 @@
 import { TaskFailedError } from './errors.ts';
-import { withAbortGrace } from '../http/abort.ts';
+import { untilAborted } from '../http/abort.ts';
 import type { AnyRef } from './kind.ts';
 import { abortGrace } from './ledger.ts';
 import { mapConcurrent } from './many.ts';
@@ -170,7 +170,7 @@ export async function notify<Ref extends AnyRef, Task extends PolledTask>(
   const handOver = async (): Promise<void> => {
     try {
       const called = (async () => onSubmitted(ref))();
-      await (signal ? withAbortGrace(called, signal, abortGrace, () => signal.reason) : called);
+      await untilAborted(called, signal, abortGrace);
     } catch (error) {
       throw signal?.aborted === true && error === signal.reason
         ? errors.stopped('aborted', waited, error)
@@ -180,5 +180,5 @@ export async function notify<Ref extends AnyRef, Task extends PolledTask>(
   const handed = handOver();
   if (timeout === null || since === undefined) return handed;
   const tooLate = () => errors.stopped('timeout', waited, undefined, timeout);
-  await withAbortGrace(handed, AbortSignal.abort(), since + timeout - now, tooLate);
+  await untilAborted(handed, AbortSignal.abort(), since + timeout - now, tooLate);
 }

@@ -2,7 +2,7 @@ import { toError } from '../../../answers/objects.ts';
 import { addCounts } from '../../../answers/usage.ts';
 import { APIUserAbortError } from '../../../errors/api-errors.ts';
 import { GatewayError } from '../../../errors/gateway-error.ts';
-import { abortOwn, followSignal, withAbortGrace } from '../../../http/abort.ts';
+import { abortOwn, followSignal, untilAborted } from '../../../http/abort.ts';
 import type { ClientSettings } from '../../../calls/settings.ts';
 import { runAborted, type StreamVerdict, truncated } from '../../../streams/errors.ts';
 import { type Aborted, ChunkQueue, ignoreRejection } from '../../../streams/chunk-queue.ts';
@@ -169,7 +169,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     let stopFollowing: (() => void) | undefined;
     try {
       stopFollowing = followSignal(this.#signal, this.controller);
-      await withAbortGrace(work(), signal, abortGraceMs, () => runAborted(signal));
+      await untilAborted(work(), signal, abortGraceMs, () => runAborted(signal));
       this.#emitFinal();
       this.end = {};
     } catch (cause) {
