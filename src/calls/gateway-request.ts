@@ -126,8 +126,8 @@ export class GatewayRequest<T = unknown> {
   readonly #holds: readonly (() => boolean)[];
   #params: Readonly<JsonObject> | undefined;
   #scope: CallScope | undefined;
-  /** The number of earlier requests of the call. */
-  #index = 0;
+  /** The number of earlier requests of the call; `undefined` before it is sent. */
+  #index: number | undefined;
   #hasChunk = false;
   #hasEnded = false;
 
@@ -224,11 +224,13 @@ export class GatewayRequest<T = unknown> {
   get idempotencyKey(): string | undefined {
     if (this.settings.idempotency === null || this.spec.method === 'GET') return undefined;
     const key = this.call.options?.idempotencyKey ?? this.id;
-    return this.#index > 0 ? `${key}-${this.#index + 1}` : key;
+    const index = this.#index ?? 0;
+    return index > 0 ? `${key}-${index + 1}` : key;
   }
 
-  /** Counts the request as one of its call, and adds its listeners. */
+  /** Counts the request as one of its call, and adds its listeners, before its first attempt. */
   begin(): void {
+    if (this.#index !== undefined) return;
     this.#index = this.call.requests;
     this.call.requests += 1;
     this.listeners = this.source.listen(this);

@@ -208,7 +208,7 @@ export const httpMutants: MutantsByFile = {
       is: 'const body = request.body ?? (await prepare(request));',
       becomes: 'const body = await prepare(request);',
     },
-    { is: 'await retries.after(request.explain(error.failed));', becomes: '' },
+    { is: 'await waitForRetry(request, request.explain(error.failed));', becomes: '' },
   ],
   'calls/history.ts': [
     {
