@@ -75,7 +75,7 @@ export function unusable(
 }
 
 /** Returns the error for a body that broke off, or `cause` if that is already a `ReadFailure`. */
-export function toReadFailure(cause: unknown, answer: Answer, text?: string): ReadFailure {
+function toReadFailure(cause: unknown, answer: Answer, text?: string): ReadFailure {
   if (ReadFailure.is(cause)) return cause;
   const failed = unusable(answer, 'the response ended before it was complete.', text);
   return new ReadFailure({ ...failed, cause });
