@@ -197,10 +197,7 @@ export async function createMany(
   let failure: { readonly source: string; readonly error: unknown } | undefined;
 
   const batches = function* (): Generator<number, void, undefined> {
-    for (let start = 0; start < inputs.length; start += batchSize) {
-      if (failure !== undefined) return;
-      yield start;
-    }
+    for (let at = 0; at < inputs.length && failure === undefined; at += batchSize) yield at;
   };
   const embedBatch = async (start: number, index: number) => {
     const input = inputs.slice(start, start + batchSize);

@@ -1,4 +1,4 @@
-import { emptyResponse, generateContentSchema, isGeneration } from './schema.ts';
+import { generateContentSchema, isGeneration } from './schema.ts';
 import type {
   FunctionCall,
   Part,
@@ -12,7 +12,7 @@ import { hasValue, isMissingWord, isObject, listObjects, toFields } from '../../
 import { copyUnknownFields, growText } from '../../answers/pieces.ts';
 import { mergeUsage } from '../../answers/usage.ts';
 import type { JsonObject } from '../../types.ts';
-import { readValue } from '../../answers/reader.ts';
+import { normalizeValue, readValue } from '../../answers/reader.ts';
 import { isHollowCall, isNamelessCall, namelessCall } from '../../structured/calls.ts';
 
 const responseFields = new Set(['candidates', 'usageMetadata']);
@@ -61,10 +61,7 @@ class GenerateAccumulator implements StreamProgress<GenerateContentResponse> {
   isFinished(): boolean {
     if (this.failure !== undefined) return false;
     if (this.#candidates.size === 0) return this.#isBlocked;
-    for (const { candidate } of this.#candidates.values()) {
-      if (!candidate.finishReason) return false;
-    }
-    return true;
+    return [...this.#candidates.values()].every(({ candidate }) => candidate.finishReason);
   }
 
   get failure(): string | undefined {
@@ -73,7 +70,7 @@ class GenerateAccumulator implements StreamProgress<GenerateContentResponse> {
   }
 
   add(piece: GenerateContentResponse): void {
-    const response = (this.#response ??= emptyResponse());
+    const response = (this.#response ??= normalizeValue({}, generateContentSchema));
     copyUnknownFields(piece, response, responseFields);
     if (piece.usageMetadata) {
       // Some pieces contain only a part, so fields are merged.

@@ -157,11 +157,6 @@ function getParts({ candidates }: GenerateContentResult): readonly Part[] {
   return candidates?.[0]?.content?.parts ?? [];
 }
 
-/** Creates an empty response with the getters `text`, `functionCalls` and `blockReason`. */
-export function emptyResponse(): GenerateContentResponse {
-  return new GenerateContentResult();
-}
-
 /** Returns whether a value is a generation: it has content, a finish reason or prompt feedback. */
 export function isGeneration(value: JsonObject): boolean {
   const { candidates, promptFeedback, prompt_feedback: feedback = promptFeedback } = value;

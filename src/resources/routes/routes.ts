@@ -45,17 +45,8 @@ const repeatable: readonly string[] = ['GET', 'PUT', 'DELETE'];
 
 /** Returns whether a path matches a template such as `/v1/videos/{task_id}/content`. */
 function matchesTemplate(template: string, path: string): boolean {
-  const segments = path.split('/');
-  const parts = template.split('/');
-  return (
-    parts.length === segments.length &&
-    segments.every((segment, index) => {
-      const [start = '', end] = parts[index]?.split(/\{\w+\}/) ?? [];
-      if (end === undefined) return segment === start;
-      const isLong = segment.length > start.length + end.length;
-      return isLong && segment.startsWith(start) && segment.endsWith(end);
-    })
-  );
+  const literal = template.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`);
+  return new RegExp(`^${literal.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path);
 }
 
 function findOperation(
@@ -157,11 +148,9 @@ export function callRoute(transport: Transport, request: RouteRequest): GatewayP
   );
 }
 
-/** Returns whether a value has this class name. Includes classes of other realms and libraries. */
-const isNamed = (value: unknown, name: string): boolean => getTag(value) === name;
-
+/** Returns whether a value is a form, also of another realm or library. */
 function isForm(value: unknown): value is FormData {
-  return isNamed(value, 'FormData') && has(value, Symbol.iterator);
+  return getTag(value) === 'FormData' && has(value, Symbol.iterator);
 }
 
 /** Returns a body that is sent as a file: bytes, a `Blob` or a stream. */
@@ -180,7 +169,7 @@ const ready = (body: PreparedBody['body'], type: string): PreparedBody => ({
 
 /** Encodes a body that is sent as text, in the format of its type. `undefined` for JSON without a type. */
 function encodeText(body: unknown, type: string | null): string | undefined {
-  if (isNamed(body, 'URLSearchParams')) return String(body);
+  if (getTag(body) === 'URLSearchParams') return String(body);
   const isUnsupported = has(body, 'pipe') || has(body, 'next') || isResponse(body);
   const problem = 'must be JSON, a FormData, URLSearchParams, a Blob, bytes or a stream.';
   check(!isUnsupported, 'body', problem);
