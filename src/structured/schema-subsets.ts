@@ -112,14 +112,9 @@ function rephrase(schema: JsonObject): JsonObject {
       rewritten['anyOf'] = [{ $ref: value }];
     else rewritten[keyword] = value;
   }
-  if (
-    rewritten['type'] === undefined &&
-    rewritten['$ref'] === undefined &&
-    rewritten['anyOf'] === undefined
-  ) {
-    const type = inferType(schema);
-    if (type !== undefined) rewritten['type'] = type;
-  }
+  const isTyped = ['type', '$ref', 'anyOf'].some((keyword) => rewritten[keyword] !== undefined);
+  const type = isTyped ? undefined : inferType(schema);
+  if (type !== undefined) rewritten['type'] = type;
   return rewritten;
 }
 

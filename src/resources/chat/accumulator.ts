@@ -180,13 +180,10 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     const { delta, logprobs } = piece;
     if (this.#keepsText) {
       addDelta(message, delta);
-      if (logprobs)
-        copyUnknownFields(
-          logprobs,
-          (choice.logprobs ??= { content: null, refusal: null }),
-          undefined,
-          true,
-        );
+      if (logprobs) {
+        choice.logprobs ??= { content: null, refusal: null };
+        copyUnknownFields(logprobs, choice.logprobs, undefined, true);
+      }
     }
     if (delta.tool_calls) {
       toolCalls.add(delta.tool_calls);

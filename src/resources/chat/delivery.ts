@@ -49,10 +49,8 @@ export function deliverWithChoices(
   emit: (chunk: ChatCompletionChunk) => void,
   keepsUsage: boolean,
 ): Delivery<ChatCompletionChunk> {
-  /** The last chunk with choices, if it has a finish reason. */
-  let finish: ChatCompletionChunk | undefined;
-  /** A chunk without choices, merged with the fields of later ones; unset while `finish` is set. */
-  let pending: ChatCompletionChunk | undefined;
+  /** A chunk with a finish reason, or one without choices, merged with the fields of later ones. */
+  let held: ChatCompletionChunk | undefined;
   /** The choice that the last chunk with choices belongs to. */
   let index = 0;
 
@@ -61,41 +59,33 @@ export function deliverWithChoices(
   }
 
   function flush(): void {
-    const [held, remaining] = [finish, pending];
-    finish = undefined;
-    pending = undefined;
-    if (held !== undefined) emit(held);
-    if (remaining !== undefined) emitEmpty(remaining);
-  }
-
-  function addToFinish(chunk: ChatCompletionChunk, fields: readonly Field[]): void {
-    const replaced = fields.filter((field) => conflicts(chunk, field));
-    if (replaced.length > 0) {
-      const { id, object, created, model } = chunk;
-      const earlier = { id, object, created, model, choices: [] };
-      addFields(
-        earlier,
-        replaced.map(([name]) => [name, Reflect.get(chunk, name)]),
-      );
-      emitEmpty(earlier);
-    }
-    addFields(chunk, fields);
+    const chunk = held;
+    held = undefined;
+    if (chunk === undefined) return;
+    if (chunk.choices.length === 0) emitEmpty(chunk);
+    else emit(chunk);
   }
 
   function addChoiceless(chunk: ChatCompletionChunk): void {
     const fields = movableFields(chunk);
     if (fields.every(([, value]) => value === '')) return;
-    if (finish !== undefined) {
-      addToFinish(finish, fields);
+    const target = held;
+    const replaced = fields.filter((field) => target !== undefined && conflicts(target, field));
+    if (target === undefined || (replaced.length > 0 && target.choices.length === 0)) {
+      flush();
+      held = chunk;
       return;
     }
-    const target = pending;
-    if (target !== undefined && !fields.some((field) => conflicts(target, field))) {
-      addFields(target, fields);
-      return;
+    if (replaced.length > 0) {
+      const { id, object, created, model } = target;
+      const earlier = { id, object, created, model, choices: [] };
+      addFields(
+        earlier,
+        replaced.map(([name]) => [name, Reflect.get(target, name)]),
+      );
+      emitEmpty(earlier);
     }
-    flush();
-    pending = chunk;
+    addFields(target, fields);
   }
 
   return {
@@ -103,23 +93,26 @@ export function deliverWithChoices(
       const [first] = chunk.choices;
       if (first === undefined) {
         const isRequestedUsage = keepsUsage && Boolean(chunk.usage);
-        if (isRequestedUsage) {
+        if (!isRequestedUsage) addChoiceless(chunk);
+        else {
           flush();
           emit(chunk);
-        } else addChoiceless(chunk);
+        }
         return isRequestedUsage;
       }
-      const fields = pending === undefined ? [] : movableFields(pending);
-      if (!fields.some((field) => conflicts(chunk, field))) {
-        pending = undefined;
-        addFields(chunk, fields);
+      if (held?.choices.length === 0) {
+        const fields = movableFields(held);
+        if (!fields.some((field) => conflicts(chunk, field))) {
+          held = undefined;
+          addFields(chunk, fields);
+        }
       }
       flush();
       ({ index } = first);
       const isFinish = chunk.choices.some(
         ({ finish_reason: reason, delta }) => reason || delta.audio?.expires_at,
       );
-      if (isFinish) finish = chunk;
+      if (isFinish) held = chunk;
       else emit(chunk);
       return true;
     },

@@ -71,11 +71,11 @@ export async function streamWithEvents(
   checkParams('chat.completions.stream', params);
   const checked = transport.checkOptions('chat.completions.stream', options, params);
   const output = findOutput(chatOutput, params);
-  if (params.response_format || params.tools) run.parser = new OutputParser(params, 'stream');
+  run.parser = new OutputParser(params, 'stream');
   const { signal } = run.controller;
   const callOptions = changeOptions(optionsFor(checked, 'chat.completions.create'), { signal });
   const opening = streamCompletion(transport, params, callOptions, output);
-  await run.read(untilAnswered(opening, (change) => run.parser?.follow(change)));
+  await run.read(untilAnswered(opening, (change) => run.parser.follow(change)));
 }
 
 /**

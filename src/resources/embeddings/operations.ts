@@ -197,7 +197,10 @@ export async function createMany(
   let failure: { readonly source: string; readonly error: unknown } | undefined;
 
   const batches = function* (): Generator<number, void, undefined> {
-    for (let at = 0; at < inputs.length && failure === undefined; at += batchSize) yield at;
+    for (let start = 0; start < inputs.length; start += batchSize) {
+      if (failure !== undefined) return;
+      yield start;
+    }
   };
   const embedBatch = async (start: number, index: number) => {
     const input = inputs.slice(start, start + batchSize);

@@ -93,22 +93,20 @@ export function resolvePath(path: string, version: BaseURL['version']): string {
 /**
  * Creates the call of a route by its path. The cost of documented operations is known; other `POST` and
  * `PATCH` calls count as charged. The caller can override that with `retryUnknownOutcome: false`.
- *
- * @param form - The encoding of a body that is not JSON.
  */
 function createRouteSpec(
   given: unknown,
   path: string,
   { version, gateway }: Pick<BaseURL, 'version' | 'gateway'>,
-  options: RawRequestOptions | undefined,
-  form: BodyEncoding | undefined,
+  options: RawRequestOptions,
   isMedia: (model: string) => boolean,
 ): RouteSpec {
+  const form = rawBody(options);
   const method = String(given).toUpperCase();
   check(methods.includes(method), 'method', `must be one of ${methods.join(', ')}.`);
   const isRead = method === 'GET';
   check(
-    !isRead || options?.body === undefined,
+    !isRead || options.body === undefined,
     'body',
     'cannot be sent with GET; use query instead.',
   );
@@ -116,18 +114,18 @@ function createRouteSpec(
   const [plainPath = ''] = resolved.split('?', 1);
   const [operation, usual, task] = findOperation(method, plainPath, gateway?.profile.paths);
   const model = plainPath.split('/models/')[1]?.split(':', 1)[0] ?? plainPath;
-  const charge = chargeFor(operation, usual, isMedia, options?.body, options?.extraBody, { model });
+  const charge = chargeFor(operation, usual, isMedia, options.body, options.extraBody, { model });
   return {
     operation: `${method} ${plainPath}`,
     method,
     path: resolved,
     query: undefined,
-    charge: options?.retryUnknownOutcome === false ? 'charged' : charge,
+    charge: options.retryUnknownOutcome === false ? 'charged' : charge,
     task,
     explain: task === 'creates' ? explainSubmission : undefined,
     holdsResult: (value) => isRouteResult(value, charge !== 'free', operation !== ''),
-    accept: options?.stream === true ? 'text/event-stream' : 'application/json',
-    json: form ? undefined : options?.body,
+    accept: options.stream === true ? 'text/event-stream' : 'application/json',
+    json: form ? undefined : options.body,
     jsonField: 'body',
     form,
   };
@@ -139,10 +137,7 @@ export function callRoute(transport: Transport, request: RouteRequest): GatewayP
   // `null` means "not set", as in every parameter.
   const options = { ...rest, body: body ?? undefined };
   return transport.raw(
-    (client) => {
-      const base = requireBase(client);
-      return createRouteSpec(method, path, base, options, rawBody(options), transport.isMedia);
-    },
+    (client) => createRouteSpec(method, path, requireBase(client), options, transport.isMedia),
     routeFormat(options),
     options,
   );
@@ -185,8 +180,7 @@ function encodeText(body: unknown, type: string | null): string | undefined {
  *
  * Text and objects are JSON too, unless the call has another content type.
  */
-function rawBody(options: RawRequestOptions | undefined): BodyEncoding | undefined {
-  const { body, headers } = options ?? {};
+function rawBody({ body, headers }: RawRequestOptions): BodyEncoding | undefined {
   const callHeaders = new Headers();
   applyHeaders(callHeaders, headers, 'headers');
   const type = callHeaders.get('content-type');
@@ -259,8 +253,8 @@ const rawResponse: AnswerFormat<unknown> = {
 };
 
 /** Returns the format of a route's response: a stream of events if requested. */
-function routeFormat(options: RawRequestOptions | undefined): AnswerFormat<unknown> {
-  const { stream, __binaryResponse: isRaw } = options ?? {};
+function routeFormat(options: RawRequestOptions): AnswerFormat<unknown> {
+  const { stream, __binaryResponse: isRaw } = options;
   if (stream === true) return eventAnswer(createRouteProtocol());
   return isRaw === true ? rawResponse : anyResponse;
 }

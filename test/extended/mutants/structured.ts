@@ -22,7 +22,7 @@ export const structuredMutants: MutantsByFile = {
     { is: 'while (this.#used.has(own)) {', becomes: 'while (false) {' },
   ],
   'resources/chat/delivery.ts': [
-    { is: 'if (isFinish) finish = chunk;\n      else emit(chunk);', becomes: 'emit(chunk);' },
+    { is: 'if (isFinish) held = chunk;\n      else emit(chunk);', becomes: 'emit(chunk);' },
     { is: 'keepsUsage && Boolean(chunk.usage)', becomes: 'Boolean(chunk.usage)' },
   ],
 };

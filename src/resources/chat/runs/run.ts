@@ -9,7 +9,7 @@ import { type Aborted, ChunkQueue, ignoreRejection } from '../../../streams/chun
 import type { Stream } from '../../../streams/stream.ts';
 import { ChatAccumulator, type OpenChoice } from '../accumulator.ts';
 import { EventEmitter } from './event-emitter.ts';
-import type { OutputParser } from '../output-parser.ts';
+import { OutputParser } from '../output-parser.ts';
 import type {
   ChatCompletionFunctionCall,
   ChatCompletionMessageParam,
@@ -17,7 +17,6 @@ import type {
 } from '../params.ts';
 import type { OpenCall } from '../tool-calls.ts';
 import type {
-  ChatCompletion,
   ChatCompletionChunk,
   ChatCompletionChunkChoice,
   ChatCompletionSnapshot,
@@ -36,14 +35,11 @@ type Chunks = AsyncIterable<ChatCompletionChunk> & Pick<Stream<ChatCompletionChu
  */
 const messagePrefix = 'chat.completion.chunk.message:';
 
-function parseToolMessage({
-  object,
-}: ChatCompletionChunk): ChatCompletionToolMessageParam | undefined {
+function parseToolMessage(object: string): ChatCompletionToolMessageParam | undefined {
   if (!object.startsWith(messagePrefix)) return undefined;
-  const sent: { message: ChatCompletionToolMessageParam } = JSON.parse(
-    object.slice(messagePrefix.length),
-  );
-  return sent.message;
+  const json = object.slice(messagePrefix.length);
+  const { message }: { message: ChatCompletionToolMessageParam } = JSON.parse(json);
+  return message;
 }
 
 /** A promise that reports when it is awaited. */
@@ -84,8 +80,8 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
   /** The completions so far. */
   readonly completions: ParsedChatCompletion<Parsed>[] = [];
   readonly messages: ChatCompletionMessageParam[];
-  /** Parses texts and arguments of tools; `undefined` if nothing is parsed. */
-  parser: OutputParser<Parsed> | undefined;
+  /** Parses texts and arguments of tools; by default nothing. */
+  parser = new OutputParser<Parsed>(undefined, 'stream');
   toolResult: string | undefined;
   /** Settles when the run is over. */
   done = new Promise<void>(() => {});
@@ -128,7 +124,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
 
   /** The current completion so far, with the texts parsed so far. */
   get snapshot(): ChatCompletionSnapshot | undefined {
-    if (this.#isGrowing && this.parser) this.#parseSnapshot(this.parser);
+    if (this.#isGrowing) this.#parseSnapshot();
     return this.#accumulator?.partial;
   }
 
@@ -280,7 +276,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     this.#begin(stream);
     let hasResults = false;
     for await (const chunk of stream) {
-      const message = parseToolMessage(chunk);
+      const message = parseToolMessage(chunk.object);
       if (message === undefined) await this.#addChunk(chunk);
       else {
         await this.#complete();
@@ -314,9 +310,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     }
     this.#isGrowing = false;
     removeParsed(snapshot);
-    if (this.parser) return this.add(await this.parser.apply(snapshot));
-    markUnparsed(snapshot);
-    return this.add(snapshot);
+    return this.add(await this.parser.apply(snapshot));
   }
 
   /** Adds a chunk and emits its events. Completed texts are parsed before their end is emitted. */
@@ -339,7 +333,8 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
   }
 
   /** Parses texts and arguments so far. Called only when a snapshot is read. */
-  #parseSnapshot(parser: OutputParser<Parsed>): void {
+  #parseSnapshot(): void {
+    const { parser } = this;
     for (const open of this.#accumulator?.choices.values() ?? []) {
       const { message } = open.choice;
       if (parser.getParser() && message.content !== null) {
@@ -359,7 +354,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     if (delta.content && content !== null) {
       this.emit('content', delta.content, content);
       if (this.has('content.delta')) {
-        const parsed = this.parser?.parsePartial(open, content) ?? null;
+        const parsed = this.parser.parsePartial(open, content);
         this.emit('content.delta', { delta: delta.content, snapshot: content, parsed });
       }
     }
@@ -393,14 +388,14 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
         name,
         index,
         arguments: text,
-        parsed_arguments: this.parser?.parsePartial(next.call, text, name) ?? null,
+        parsed_arguments: this.parser.parsePartial(next.call, text, name),
         arguments_delta: piece?.arguments ?? '',
       });
     }
   }
 
   async #emitEnd(open: OpenChoice): Promise<void> {
-    if (this.parser?.rejects(open.choice.finish_reason)) return;
+    if (this.parser.rejects(open.choice.finish_reason)) return;
     await this.#emitTextDone(open);
     for (const call of open.toolCalls.open) await this.#emitToolCallDone(call);
   }
@@ -427,8 +422,8 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
   }
 
   /** Parses a text or arguments; `null` if they are invalid or not parsed. */
-  async #parsed(text: string, tool?: string): Promise<Parsed | null> {
-    return (await this.parser?.parse(text, tool).catch(() => null)) ?? null;
+  #parsed(text: string, tool?: string): Promise<Parsed | null> {
+    return this.parser.parse(text, tool).catch(() => null);
   }
 }
 
@@ -451,11 +446,4 @@ function removeParsed({ choices }: ChatCompletionSnapshot): void {
       if (call.type === 'function') delete call.function.parsed_arguments;
     }
   }
-}
-
-/** Marks a completion as not parsed. */
-function markUnparsed(
-  completion: ChatCompletion,
-): asserts completion is ParsedChatCompletion<never> {
-  for (const { message } of completion.choices) Object.assign(message, { parsed: null });
 }
