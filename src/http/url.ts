@@ -1,4 +1,5 @@
 import { getTag } from '../answers/objects.ts';
+import { endpoints, operations } from '../endpoints.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { QueryValue, QueryValues } from '../options/options.ts';
 import { check } from '../options/check.ts';
@@ -34,16 +35,31 @@ function pageURL(): string | undefined {
  */
 const endSlashes = /^(.*[^/])?\/*$/s;
 
-/** Routes that people paste as a base URL. Those of one word are cut off only after a version or a folder. */
-const longRoute = /^(.*?)\/(?:chat|images|audio)\/\w+$/;
-const shortRoute =
-  /^(.*?)\/(?:models(?:\/[^/]+)?|videos(?:\/[^/]+(?:\/(?:content|remix))?)?|(?:engines\/[^/]+\/)?embeddings|completions|responses|messages|rerank|moderations|files|batches|realtime)$/;
+/** Routes that people paste as a base URL, besides those of operations. */
+const folderRoute = /^(.*?)\/(?:chat|images|audio)\/\w+$/;
+const otherRoute = /^(.*?)\/(?:completions|moderations|files|batches|realtime)$/;
 
-/** Returns the path before a route at its end. */
+/** Returns the path before the longest route of an operation at its end; `undefined` if there is none. */
+function cutOperation(path: string): string | undefined {
+  const parts = path.split('/');
+  const bases = operations.flatMap((name) => {
+    const [, version, ...route] = endpoints[name].path.split('/');
+    const at = parts.length - route.length;
+    const isAtEnd = route.every((part, index) => {
+      const found = parts[at + index];
+      return part.startsWith('{') ? Boolean(found) : part === found;
+    });
+    return version === 'v1' && at > 0 && isAtEnd ? [parts.slice(0, at).join('/')] : [];
+  });
+  return bases.toSorted((one, other) => one.length - other.length)[0];
+}
+
+/** Returns the path before a route at its end. Routes of one word are cut off only after a version or a folder. */
 function cutRoute(hostname: string, path: string): string {
-  const [, start] = longRoute.exec(path) ?? [];
+  const [, start] = folderRoute.exec(path) ?? [];
   if (start !== undefined) return start;
-  const [, base] = /\/v\d+$/.test(path) ? [] : (shortRoute.exec(path) ?? []);
+  if (/\/v\d+$/.test(path)) return path;
+  const base = cutOperation(path) ?? otherRoute.exec(path)?.[1];
   return base !== undefined && (base.endsWith('/v1beta') || isWholeBase(hostname, base))
     ? base
     : path;
