@@ -7,15 +7,12 @@ import {
   Generate,
   Images,
   Videos,
-  withFallback,
-  withLimits,
-  withObservers,
-  withOutputModes,
 } from '../../src/core.ts';
 import { memoryLedger, tool } from '../../src/index.ts';
 import type { Policy } from '../../src/calls/transport.ts';
 import type { Method } from '../../src/options/methods.ts';
 import { isName, optionsOf } from '../../src/options/option-names.ts';
+import { policies } from '../../src/policies/index.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 import { collect } from '../helpers/clients.ts';
 import { resolved } from '../helpers/fake-time.ts';
@@ -61,8 +58,8 @@ function recording() {
     images: Images,
     videos: Videos,
   };
-  const policies = [withFallback(), withLimits(), withObservers(), withOutputModes(), recorder];
-  const client = createGateway({ apiKey, baseURL, fetch, logLevel: 'off' }, resources, policies);
+  const options = { apiKey, baseURL, fetch, logLevel: 'off' } as const;
+  const client = createGateway(options, resources, [...policies, recorder]);
   return { client, emulator, requests };
 }
 
