@@ -40,6 +40,14 @@ export function detectFormat(text: string): 'nothing' | 'json' | 'markup' | 'eve
 /** Bytes needed to recognize an event stream. */
 const fieldLength = 6;
 
+type FromEvents<T> = (request: GatewayRequest, answer: Answer) => Promise<T>;
+
+/** Returns the beginning of a body that is labelled as an event stream; `""` if events cannot be read. */
+async function peekEvents(answer: Answer, fromEvents: FromEvents<unknown> | undefined) {
+  const isLabelled = readContentType(answer.response).includes('event-stream');
+  return fromEvents && isLabelled ? peekBody(answer, fieldLength) : { answer, beginning: '' };
+}
+
 /**
  * Creates the failure for a success response without the result that the call came for: the error that it reports, or
  * else the problem with what was received.
@@ -136,7 +144,7 @@ export interface CallInfo {
 interface JSONAnswer<T> {
   readonly schema: ResponseSchema<T>;
   /** Assembles the result from an event stream that was sent instead of JSON. */
-  readonly fromEvents?: (request: GatewayRequest, answer: Answer) => Promise<T>;
+  readonly fromEvents?: FromEvents<T>;
   /** Reads a file that was sent instead of JSON. */
   readonly fromFile?: {
     /** @param beginning - The first bytes, as text. */
@@ -175,30 +183,22 @@ export function jsonAnswer<T>(
   return {
     kind: 'json',
     async read(request, given) {
-      let answer = given;
-      let isStream = false;
-      let isFile = false;
-      const type = readContentType(answer.response);
-      if (fromFile && !/\bjson\b|event-stream/.test(type)) {
-        let beginning: string;
-        ({ beginning, answer } = await peekBody(answer, fileHead));
-        isFile = fromFile.isFile(type, beginning);
-      }
-      if (fromEvents && readContentType(answer.response).includes('event-stream')) {
-        // Read as a stream, with its time limits, so that the content so far is not lost if it breaks off.
-        let beginning: string;
-        ({ beginning, answer } = await peekBody(answer, fieldLength));
-        isStream = detectFormat(beginning) === 'events';
-      }
+      const { maxResponseBytes } = request.settings;
+      const type = readContentType(given.response);
+      const mayBeFile = fromFile !== undefined && !/\bjson\b|event-stream/.test(type);
+      const { answer, beginning } = mayBeFile
+        ? await peekBody(given, fileHead)
+        : await peekEvents(given, fromEvents);
       let value: T;
-      if (fromFile && isFile) {
-        const bytes = await readFile(answer, request.settings.maxResponseBytes);
+      if (mayBeFile && fromFile.isFile(type, beginning)) {
+        const bytes = await readFile(answer, maxResponseBytes);
         value = readValue(fromFile.toValue(bytes, answer), schema, request.check);
-      } else if (fromEvents && isStream) {
+      } else if (fromEvents && !mayBeFile && detectFormat(beginning) === 'events') {
+        // Read as a stream, with its time limits, so that the content so far is not lost if it breaks off.
         request.scope.clearLimits();
         value = await fromEvents(request, answer);
       } else {
-        const text = await readText(answer, request.settings.maxResponseBytes);
+        const text = await readText(answer, maxResponseBytes);
         value =
           fromEvents && detectFormat(text) === 'events'
             ? await fromEvents(request, {
@@ -282,20 +282,14 @@ export function textAnswer<T>(
     read: <Parsed>(value: unknown, schema: ResponseSchema<Parsed>) => Parsed,
     type: string,
   ) => { readonly value: T } | { readonly problem: string },
-  fromEvents?: (request: GatewayRequest, answer: Answer) => Promise<unknown>,
+  fromEvents?: FromEvents<unknown>,
 ): AnswerFormat<T, 'text'> {
   return {
     kind: 'text',
     async read(request, given) {
-      let answer = given;
-      let isStream = false;
-      if (fromEvents && readContentType(answer.response).includes('event-stream')) {
-        let beginning: string;
-        ({ beginning, answer } = await peekBody(answer, fieldLength));
-        isStream = detectFormat(beginning) === 'events';
-      }
+      const { answer, beginning } = await peekEvents(given, fromEvents);
       const text =
-        fromEvents && isStream
+        fromEvents && detectFormat(beginning) === 'events'
           ? JSON.stringify(await fromEvents(request, answer))
           : await readText(answer, request.settings.maxResponseBytes);
       if (isHTMLPage(text)) throw notJSON(text, answer);
