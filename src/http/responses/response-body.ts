@@ -81,6 +81,12 @@ function toReadFailure(cause: unknown, answer: Answer, text?: string): ReadFailu
   return new ReadFailure({ ...failed, cause });
 }
 
+/** Returns the error for a body that is larger than a limit. It is not repeated: the next one would be as large. */
+function tooLarge(answer: Answer, limit: number, text?: string): ReadFailure {
+  const problem = `the response is larger than ${limit} bytes (maxResponseBytes).`;
+  return new ReadFailure({ ...unusable(answer, problem, text), kind: 'undecided' });
+}
+
 /** Cancels an unread body to free its connection. */
 export function discardBody(body: Pick<ReadableStream, 'cancel'> | null | undefined): void {
   body?.cancel().catch(() => undefined);
@@ -131,9 +137,7 @@ async function readBytes(body: ReadableStream<Uint8Array>, scope: CallScope, len
     cause = error;
   }
   // Decoding all bytes together is several times faster than chunk by chunk.
-  const [first] = chunks;
-  const bytes = chunks.length === 1 && first !== undefined ? first : joinBytes(chunks);
-  return { reader, bytes, end, cause };
+  return { reader, bytes: joinBytes(chunks), end, cause };
 }
 
 interface BodyText {
@@ -165,10 +169,7 @@ export async function readBody(
 export async function readText(answer: Answer, limit: number): Promise<string> {
   const { text, end, cause } = await readBody(answer.response, limit, answer.scope);
   if (end === 'whole') return text;
-  if (end === 'broken') throw toReadFailure(cause, answer, text);
-  // `undecided` prevents a retry, whose response would be as large.
-  const problem = `the response is larger than ${limit} bytes (maxResponseBytes).`;
-  throw new ReadFailure({ ...unusable(answer, problem, text), kind: 'undecided' });
+  throw end === 'broken' ? toReadFailure(cause, answer, text) : tooLarge(answer, limit, text);
 }
 
 /**
@@ -181,10 +182,8 @@ export async function readFile(answer: Answer, limit: number): Promise<Uint8Arra
   if (response.body === null) return new Uint8Array();
   const { reader, bytes, end, cause } = await readBytes(response.body, scope, limit + 1);
   discardBody(reader);
-  if (end === 'broken') throw toReadFailure(cause, answer);
   if (end === 'whole') return bytes;
-  const problem = `the response is larger than ${limit} bytes (maxResponseBytes).`;
-  throw new ReadFailure({ ...unusable(answer, problem), kind: 'undecided' });
+  throw end === 'broken' ? toReadFailure(cause, answer) : tooLarge(answer, limit);
 }
 
 /**

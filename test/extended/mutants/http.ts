@@ -267,6 +267,9 @@ export const httpMutants: MutantsByFile = {
       is: 'if (received < expected) {',
       becomes: 'if (received > expected) {',
     },
-    { is: "if (end === 'broken') throw toReadFailure(cause, answer, text);", becomes: '' },
+    {
+      is: "throw end === 'broken' ? toReadFailure(cause, answer, text) : tooLarge(answer, limit, text);",
+      becomes: 'throw tooLarge(answer, limit, text);',
+    },
   ],
 };
