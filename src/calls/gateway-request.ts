@@ -182,11 +182,6 @@ export class GatewayRequest<T = unknown> {
     return this.call.id;
   }
 
-  /** When the call started, on the clock of `performance.now()`. */
-  get startedAt(): number {
-    return this.call.startedAt;
-  }
-
   get url(): string {
     return this.address.url;
   }
@@ -196,7 +191,7 @@ export class GatewayRequest<T = unknown> {
     return (this.#scope ??= new CallScope(
       this.call.options?.signal,
       this.settings.totalTimeout,
-      this.startedAt,
+      this.call.startedAt,
       this,
     ));
   }

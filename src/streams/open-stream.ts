@@ -239,7 +239,7 @@ function toStreamContext(request: GatewayRequest, answer: Answer): StreamContext
     check,
     controller: scope.controller,
     signal: scope.signal,
-    startedAt: request.startedAt,
+    startedAt: request.call.startedAt,
     owner: request,
     describe() {
       const evidence = { phase: 'body', status, requestId } as const;

@@ -9,7 +9,7 @@ const logRequest: Subscriber = (request) => {
   const { origin, pathname } = new URL(request.url);
   const write = (level: 'info' | 'debug', message: string, details: LogDetails): void =>
     log.write(level, message, { callId: request.id, operation, ...details });
-  const sinceStart = (): number => Math.round(performance.now() - request.startedAt);
+  const sinceStart = (): number => Math.round(performance.now() - request.call.startedAt);
   return {
     sent() {
       const attempt = request.history.attempts.length + 1;
