@@ -12,6 +12,7 @@ const replacements: Replacements = [
   [/\bset the option gateway\b/g, 'restart the playground with --gateway'],
   [/\bapiKey\b/g, 'GATEWAY_API_KEY'],
   [/\bchat\.completions\.create\(\)/g, 'the panel Chat'],
+  [/\bembeddings\.createMany\(\): the request/g, 'The request'],
   [/\bembeddings\.create\(\)/g, 'the panel Embeddings'],
   [/\bimages\.(generate|edit)\(\)/g, 'the panel Images'],
   [/\baudio\.transcriptions\.create\(\)/g, 'the panel Transcription'],
