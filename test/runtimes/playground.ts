@@ -17,6 +17,7 @@ stagePackage();
 // Imported only now, because they import the package that was put in place.
 const { checkLosses } = await import('./playground/losses.ts');
 const { checkPresses } = await import('./playground/presses.ts');
+const { checkEverything } = await import('./playground/everything.ts');
 const { checkStates } = await import('./playground/states.ts');
 const { checkSpeed } = await import('./playground/speed.ts');
 
@@ -44,6 +45,7 @@ try {
     await served.end();
     await checkLosses(checks, browser, shots);
     await checkPresses(checks, browser, shots);
+    await checkEverything(checks, browser, shots);
     await checkStates(checks, browser, shots);
     await checkSpeed(checks, browser, shots);
     console.log(`${checks.passed} passed, ${checks.failures.length} failed`);

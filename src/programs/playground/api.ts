@@ -123,13 +123,19 @@ async function listModels({ free }: Backend): Promise<{
 /** The most calls whose log entries are read one by one. */
 const readLimit = 50;
 
-/** Returns the estimated price of a call as text, if the gateway's price list has it. Free. */
+/** Returns the estimated price of all calls of a press as text, if the gateway's price list has it. Free. */
 async function estimatePrice({ free }: Backend, request: Request): Promise<Estimate> {
   try {
-    const priced: Priced = await request.json();
+    const priced: readonly Priced[] = await request.json();
     const signal = AbortSignal.timeout(15_000);
-    const { amount } = await free.account.estimate(priced, { signal });
-    return amount === undefined ? {} : { price: formatAmount(amount.value, amount.unit) };
+    let [sum, unit] = [0, ''];
+    for (const call of priced) {
+      const { amount } = await free.account.estimate(call, { signal });
+      if (amount === undefined) return {};
+      sum += amount.value;
+      unit = amount.unit;
+    }
+    return { price: formatAmount(sum, unit) };
   } catch {
     // Not every gateway publishes prices, and the button has room for a price alone.
     return {};

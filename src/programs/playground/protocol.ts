@@ -190,7 +190,7 @@ export interface Priced {
   readonly characters?: number | undefined;
 }
 
-/** The estimated price of a call. */
+/** The estimated price of the calls of a press. */
 export interface Estimate {
   /** With its unit; missing if the price list of the gateway does not have it. */
   readonly price?: string | undefined;

@@ -95,12 +95,15 @@ test('the steps of a call are stored: each attempt, the wait between, the first 
   ]);
 });
 
-test('the price of a call is that of the price list, and missing if the list does not have it', async () => {
+test('the price of calls is that of the price list, and missing if the list does not have one of them', async () => {
   const playground = await open();
-  const estimate = async (priced: object): Promise<unknown> =>
+  const estimate = async (...priced: object[]): Promise<unknown> =>
     (await ask(playground, 'estimate', { method: 'POST', body: JSON.stringify(priced) })).json();
+  const three = { model: 'm-image', images: 3 };
 
-  expect(await estimate({ model: 'm-image', images: 3 })).toEqual({ price: '$0.006' });
+  expect(await estimate(three)).toEqual({ price: '$0.006' });
+  expect(await estimate(three, three)).toEqual({ price: '$0.012' });
+  expect(await estimate(three, { model: 'm-large' })).toEqual({});
   expect(await estimate({ model: 'm-large' })).toEqual({});
   expect(await estimate({ model: 'missing' })).toEqual({});
   expect(await estimate({ model: 7 })).toEqual({});

@@ -10,24 +10,42 @@ export interface PanelForm {
   readonly empty: string;
   /** What the result is called when it is read out. */
   readonly noun: string;
+  /** A line of the accessibility tree that the result adds. */
+  readonly result: RegExp;
 }
 
 export const forms: readonly PanelForm[] = [
-  { panel: 'Chat', field: 'Message', button: 'Send', empty: 'No messages yet', noun: 'Answer' },
+  {
+    panel: 'Chat',
+    field: 'Message',
+    button: 'Send',
+    empty: 'No messages yet',
+    noun: 'Answer',
+    result: /paragraph: .?You said/,
+  },
   {
     panel: 'Images',
     field: 'Prompt',
     button: 'Create an image',
     empty: 'No images yet',
     noun: 'Image',
+    result: /img "/,
   },
-  { panel: 'Speech', field: /^Text\b/, button: 'Speak', empty: 'No speech yet', noun: 'Speech' },
+  {
+    panel: 'Speech',
+    field: /^Text\b/,
+    button: 'Speak',
+    empty: 'No speech yet',
+    noun: 'Speech',
+    result: /link "Save/,
+  },
   {
     panel: 'Transcription',
     file: 'Audio',
     button: 'Transcribe',
     empty: 'No transcriptions yet',
     noun: 'Transcription',
+    result: /button "Copy"/,
   },
   {
     panel: 'Translation',
@@ -35,6 +53,7 @@ export const forms: readonly PanelForm[] = [
     button: 'Translate',
     empty: 'No translations yet',
     noun: 'Translation',
+    result: /button "Copy"/,
   },
   {
     panel: 'Embeddings',
@@ -42,6 +61,7 @@ export const forms: readonly PanelForm[] = [
     button: 'Compare 1 text',
     empty: 'No comparison yet',
     noun: 'Comparison',
+    result: /group "Similarity of the texts"/,
   },
   {
     panel: 'Video',
@@ -49,6 +69,7 @@ export const forms: readonly PanelForm[] = [
     button: 'Create a video',
     empty: 'No videos yet',
     noun: 'Video',
+    result: /group: Remix/,
   },
 ];
 

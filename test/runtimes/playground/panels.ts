@@ -540,7 +540,8 @@ async function checkVideo(visit: Visit): Promise<void> {
   await visit.shot('video', true);
   await page.locator('summary', { hasText: 'Remix' }).first().click();
   await page.getByLabel('What to change').fill('At night');
-  await page.getByRole('button', { name: 'Remix', exact: true }).dblclick();
+  // A remix has the price of its first film.
+  await page.getByRole('button', { name: 'Remix, about $0.008', exact: true }).dblclick();
   await page.getByText('Remix: At night').waitFor();
   assert.equal(await page.getByText('Remix: At night').count(), 1);
   await visit.press('Continue');

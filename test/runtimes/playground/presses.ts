@@ -18,6 +18,8 @@ const picture = {
   ),
 };
 
+const isPost = ({ method }: { method: string }): boolean => method === 'POST';
+
 /** The requests of calls that are charged or metered, without polls. */
 const countRequests = ({ requests }: Emulator): number =>
   requests.filter(({ method, path }) => method === 'POST' && path.startsWith('/v1/')).length;
@@ -60,6 +62,30 @@ const keys: Readonly<Record<string, (control: Locator) => Promise<void>>> = {
   },
 };
 
+/** Drops or pastes a file. @returns whether the page handled the event */
+function give(
+  target: Locator,
+  event: 'drop' | 'paste',
+  { name, mimeType, buffer }: typeof picture,
+  text: Readonly<Record<string, string>> = {},
+): Promise<boolean> {
+  return target.first().evaluate(
+    (element, { event: kind, file, type, bytes, texts }) => {
+      const data = new DataTransfer();
+      for (const [format, value] of Object.entries(texts)) data.setData(format, value);
+      data.items.add(new File([new Uint8Array(bytes)], file, { type }));
+      const init = { bubbles: true, cancelable: true };
+      const on = element.querySelector('textarea') ?? element;
+      return !on.dispatchEvent(
+        kind === 'drop'
+          ? new DragEvent('drop', { ...init, dataTransfer: data })
+          : new ClipboardEvent('paste', { ...init, clipboardData: data }),
+      );
+    },
+    { event, file: name, type: mimeType, bytes: [...buffer], texts: text },
+  );
+}
+
 /** Every control that starts a call is pressed more than once, and the requests at the gateway are counted. */
 export async function checkPresses(checks: Checks, browser: Browser, shots: string): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'playground-home-'));
@@ -77,7 +103,7 @@ export async function checkPresses(checks: Checks, browser: Browser, shots: stri
   const slow = emulator.fail({
     fault: { type: 'slow', milliseconds: 2_000 },
     times: Infinity,
-    when: ({ method }) => method === 'POST',
+    when: isPost,
   });
 
   /** Runs `press`, and returns how many requests it made. */
@@ -88,6 +114,8 @@ export async function checkPresses(checks: Checks, browser: Browser, shots: stri
     await page.waitForTimeout(600);
     return countRequests(emulator) - before;
   };
+
+  const said = (): Promise<string | null> => page.locator('p.hidden[role=status]').textContent();
 
   try {
     // Chat takes its text at the press, so its presses are checked below.
@@ -123,7 +151,7 @@ export async function checkPresses(checks: Checks, browser: Browser, shots: stri
           await button.click();
           await page.waitForTimeout(600);
           await button.click();
-          await page.getByText('This call is running, so this press sent nothing.').waitFor();
+          await page.getByText('This press sent nothing: its call was running already.').waitFor();
         });
         assert.equal(first, 1);
         await page.getByText('Create an image, about $0.002').waitFor();
@@ -150,6 +178,24 @@ export async function checkPresses(checks: Checks, browser: Browser, shots: stri
         });
         assert.equal(count, 1);
         visit.problems.splice(0);
+      },
+    );
+    await checks.check(
+      'a reload: pressed again before the result, it is the same call',
+      async () => {
+        await visit.go('Images');
+        const button = page.getByRole('button', { name: 'Create an image' });
+        const count = await requestsOf(async () => {
+          await page.getByLabel('Prompt').fill('Reloaded');
+          await button.click();
+          await page.locator('.pill.running').first().waitFor();
+          await page.reload();
+          await page.locator('.pill.running').first().waitFor();
+          await button.click();
+          await page.getByText('This press sent nothing: its call was running already.').waitFor();
+        });
+        assert.equal(count, 1);
+        await page.locator('.result').first().locator('.pill.done').waitFor();
       },
     );
     await checks.check(
@@ -194,39 +240,66 @@ export async function checkPresses(checks: Checks, browser: Browser, shots: stri
         nothing(found, 'each makes one request');
       },
     );
-    await checks.check('drop and paste: files are added once, and nothing is sent', async () => {
-      await visit.go('Chat');
-      const count = await requestsOf(async () => {
-        for (const kind of ['drop', 'paste'] as const) {
-          await page.locator('.composer').evaluate(
-            (composer, { name, type, bytes, event }) => {
-              const data = new DataTransfer();
-              data.items.add(new File([new Uint8Array(bytes)], `${event}-${name}`, { type }));
-              const target = composer.querySelector('textarea') ?? composer;
-              const init = { bubbles: true, cancelable: true };
-              target.dispatchEvent(
-                event === 'drop'
-                  ? new DragEvent('drop', { ...init, dataTransfer: data })
-                  : new ClipboardEvent('paste', { ...init, clipboardData: data }),
-              );
-            },
-            { name: picture.name, type: picture.mimeType, bytes: [...picture.buffer], event: kind },
-          );
+    await checks.check(
+      'drop and paste, twice each: files are added, and nothing is sent',
+      async () => {
+        const found: string[] = [];
+        for (const { panel, accepts, keeps } of [
+          { panel: 'Chat', accepts: picture, keeps: 4 },
+          { panel: 'Images', accepts: picture, keeps: 4 },
+          { panel: 'Video', accepts: picture, keeps: 1 },
+          { panel: 'Transcription', accepts: recording, keeps: 1 },
+          { panel: 'Translation', accepts: recording, keeps: 1 },
+          { panel: 'Speech', accepts: picture, keeps: 0 },
+          { panel: 'Embeddings', accepts: picture, keeps: 0 },
+          { panel: 'Requests', accepts: picture, keeps: 0 },
+        ]) {
+          await visit.go(panel);
+          const address = page.url();
+          const target = page.locator(keeps === 0 ? 'main' : 'main form.card');
+          const names: string[] = [];
+          const count = await requestsOf(async () => {
+            for (const event of ['drop', 'drop', 'paste', 'paste'] as const) {
+              names.push(`${names.length + 1}-${accepts.name}`);
+              await give(target, event, { ...accepts, name: names.at(-1) ?? '' });
+            }
+          });
+          if (count !== 0) found.push(`${panel}: ${count} requests`);
+          const chosen = page.locator('.chosen-file');
+          const kept = keeps === 0 ? [] : names.slice(-keeps);
+          const shown = await chosen.locator('bdi').allTextContents();
+          if (shown.join() !== kept.join()) found.push(`${panel}: has ${shown.join()}`);
+          const thumbnails = await chosen.locator('.thumbnail').count();
+          if (thumbnails !== (accepts === picture ? keeps : 0)) {
+            found.push(`${panel}: ${thumbnails} thumbnails`);
+          }
+          if (keeps > 0) {
+            const notes = {
+              name: 'notes.txt',
+              mimeType: 'text/plain',
+              buffer: Buffer.from('Notes'),
+            };
+            for (const event of ['drop', 'paste'] as const) await give(target, event, notes);
+            await page
+              .getByText(/notes\.txt: not an (image|audio) file\. Choose another file\./)
+              .waitFor();
+            if ((await chosen.count()) !== keeps)
+              found.push(`${panel}: a wrong file replaces others`);
+          }
+          if (page.url() !== address) found.push(`${panel}: a drop opens ${page.url()}`);
+          while ((await chosen.count()) > 0) await chosen.getByRole('button').first().click();
         }
-        await page.locator('.chosen-file').nth(1).waitFor();
+        nothing(found, 'all files are kept, and nothing is sent');
+      },
+    );
+    await checks.check('text with its picture is pasted as text', async () => {
+      await visit.go('Chat');
+      const isTaken = await give(page.locator('main form.card'), 'paste', picture, {
+        'text/plain': 'A table',
+        'text/html': '<table></table>',
       });
-      assert.equal(count, 0);
-      assert.deepEqual(await page.locator('.chosen-file bdi').allTextContents(), [
-        'drop-dot.png',
-        'paste-dot.png',
-      ]);
-      assert.equal(await page.locator('.chosen-file .thumbnail').count(), 2);
-      await page
-        .getByLabel('Images')
-        .setInputFiles({ ...picture, name: 'notes.txt', mimeType: 'text/plain' });
-      await page.getByText('notes.txt: not an image file. Choose another file.').waitFor();
-      assert.equal(await page.locator('.chosen-file').count(), 2, 'files are kept');
-      for (const _ of [1, 2]) await page.locator('.chosen-file button').first().click();
+      assert.equal(isTaken, false, 'the browser pastes the text');
+      assert.equal(await page.locator('.chosen-file').count(), 0);
     });
     await checks.check(
       'stopped: the message is focused, and what it may have cost is told',
@@ -245,8 +318,7 @@ export async function checkPresses(checks: Checks, browser: Browser, shots: stri
           await last.getByText('stopped · may be charged').waitFor();
           assert.match((await last.locator('.problem').textContent()) ?? '', /charged/);
           assert.equal(await message.evaluate((field) => field === document.activeElement), true);
-          const said = await page.locator('p.hidden[role=status]').textContent();
-          assert.equal(said, 'Answer stopped, may be charged');
+          assert.equal(await said(), 'Answer stopped, may be charged');
         }
         for (const panel of ['Charges', 'Requests']) {
           await visit.go(panel);
@@ -258,11 +330,13 @@ export async function checkPresses(checks: Checks, browser: Browser, shots: stri
       'waits are shown: 429, the next attempt, and the steps of the call',
       async () => {
         slow.remove();
-        emulator.fail({ fault: { type: 'rate-limit', retryAfter: 3 } });
+        // Polls of the videos above are no posts.
+        emulator.fail({ fault: { type: 'rate-limit', retryAfter: 3 }, when: isPost });
         await visit.go('Chat');
         await page.getByRole('textbox', { name: 'Message' }).fill('After a limit');
         await page.keyboard.press('Enter');
         await page.getByText(/^429, next attempt in \d s \(1 of 2\)$/).waitFor();
+        assert.match((await said()) ?? '', /^429, next attempt in \d seconds$/);
         const last = page.locator('.turn').last();
         await last.locator('.pill.done').waitFor();
         const steps = await last.locator('.steps li').allTextContents();
@@ -270,8 +344,7 @@ export async function checkPresses(checks: Checks, browser: Browser, shots: stri
           steps.map((step) => step.replace(/[\d.]+ s$/, 'some s')),
           ['sent', '429', 'waited some s', 'sent again', '200', 'first token', 'charged'],
         );
-        const said = await page.locator('p.hidden[role=status]').textContent();
-        assert.match(said ?? '', /^Answer complete, \d+ tokens$/);
+        assert.match((await said()) ?? '', /^Answer complete, \d+ tokens$/);
       },
     );
     nothing(visit.problems, 'the page behaves');

@@ -58,8 +58,8 @@ export async function fetchModels(): Promise<{ models: ListedModel[]; problem?: 
   return (await send('models')).json();
 }
 
-/** Reads the price of a call from the gateway's price list. Free. */
-export async function fetchEstimate(priced: Priced): Promise<Estimate> {
+/** Reads the price of all calls of a press from the gateway's price list. Free. */
+export async function fetchEstimate(priced: readonly Priced[]): Promise<Estimate> {
   return (await send('estimate', { method: 'POST', body: JSON.stringify(priced) })).json();
 }
 

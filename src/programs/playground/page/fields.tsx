@@ -291,7 +291,9 @@ function useDroppedFiles(
     if (form == null) return undefined;
     const receive = (event: Event, data: DataTransfer | null): void => {
       const dropped = [...(data?.files ?? [])];
-      if (dropped.length === 0) return;
+      // Text that is copied from an office program comes with its picture.
+      const isText = ['text/plain', 'text/html'].every((type) => data?.types.includes(type));
+      if (dropped.length === 0 || isText) return;
       event.preventDefault();
       current.current(dropped);
     };
@@ -381,8 +383,8 @@ export function FileField({
           ))}
           {refused.length === 0 ? null : (
             <p class="warning" role="alert">
-              {refused.join(', ')}: not {/^[aeiou]/.test(noun) ? 'an' : 'a'} {noun} file. Choose
-              another file.
+              <bdi>{refused.join(', ')}</bdi>: not {/^[aeiou]/.test(noun) ? 'an' : 'a'} {noun} file.
+              Choose another file.
             </p>
           )}
           {total > limit ? (

@@ -49,9 +49,8 @@ export function sumCharges({ attempts = [] }: CallView): {
   };
 }
 
-/** Returns whether a stopped call may be charged. The task of a video goes on, and checking it again is free. */
-export const mayBeCharged = ({ problem, video }: CallView): boolean =>
-  problem?.outcome === 'unknown' && video === undefined;
+/** Returns whether a stopped call may be charged. The task of a video that is no longer checked goes on. */
+export const mayBeCharged = ({ problem }: CallView): boolean => problem?.outcome === 'unknown';
 
 /** Saves text as a download. */
 export function saveText(name: string, type: string, text: string): void {

@@ -56,18 +56,18 @@ export function CopyButton({ text, label }: { text: () => string; label: string 
   );
 }
 
-/** An error and its advice. Read out at once, unless the user caused it by a stop. */
+/** An error and its advice. `isAlert` reads it out at once; errors of calls are read out by `Announcements`. */
 export function ProblemBox({
   problem,
-  isQuiet = false,
+  isAlert = false,
 }: {
   problem: Problem;
-  isQuiet?: boolean;
+  isAlert?: boolean;
 }): JSX.Element {
   const { name, message, advice, outcome = '', status, answer, requestId } = problem;
   const isNamed = requestId !== undefined && message.includes(requestId);
   return (
-    <div class={`problem ${outcome}`} {...(isQuiet ? {} : { role: 'alert' })} dir="auto">
+    <div class={`problem ${outcome}`} {...(isAlert ? { role: 'alert' } : {})} dir="auto">
       <p class="problem-title">
         {outcome === '' ? null : <span class={`pill ${outcome}`}>{outcome.replace('_', ' ')}</span>}
         <strong>{name}</strong>
@@ -98,7 +98,7 @@ export function StartProblem({ error }: { error: unknown }): JSX.Element | null 
   const message = error instanceof Error ? error.message : 'Unexpected error in the page.';
   const outcome = error instanceof ServerError && error.status > 0 ? 'not_sent' : undefined;
   const problem = { name: 'Not started', message, advice: '' };
-  return <ProblemBox problem={outcome === undefined ? problem : { ...problem, outcome }} />;
+  return <ProblemBox isAlert problem={outcome === undefined ? problem : { ...problem, outcome }} />;
 }
 
 /** The status of a call. */

@@ -89,7 +89,7 @@ function Account(): JSX.Element | null {
   return (
     <div class="account">
       <p class="account-name">Emulator: nothing costs money</p>
-      <p class="account-host" aria-live="polite">
+      <p class="account-host">
         {count(charges, 'charge')} · {price(amount, unitsPerDollar)}
       </p>
     </div>
@@ -143,7 +143,7 @@ function Banner(): JSX.Element | null {
   if (problem === undefined) return null;
   return (
     <div class="banner-problem">
-      <ProblemBox problem={problem} />
+      <ProblemBox problem={problem} isAlert />
       <p class="small">
         The address and the key were set in the terminal. If they are wrong, stop the playground,
         set <code>GATEWAY_BASE_URL</code> and <code>GATEWAY_API_KEY</code>, and restart it.

@@ -22,7 +22,7 @@ const quarterOf = ({ video }: CallView): number => Math.floor((video?.progress ?
 
 /**
  * Returns what a screen reader reads out about a change: the end of a call, the wait for its next attempt, and
- * each quarter of a video. Errors are alerts of their own.
+ * each quarter of a video.
  */
 function announce(call: CallView, before: CallView | undefined): string | undefined {
   const name = results[call.kind];
@@ -43,30 +43,47 @@ function announce(call: CallView, before: CallView | undefined): string | undefi
   if (call.status === 'stopped') {
     return `${name} stopped${mayBeCharged(call) ? ', may be charged' : ''}`;
   }
-  if (call.status === 'failed') return undefined;
+  if (call.status === 'failed') {
+    const { message = '', advice = '' } = call.problem ?? {};
+    return `${name} failed: ${message} ${advice}`;
+  }
   const tokens = call.usage?.output ?? 0;
   return `${name} complete${tokens > 0 ? `, ${count(tokens, 'token')}` : ''}`;
 }
 
-/** The live region of the page. */
+/** Returns the content of a live region, and a function that replaces it. */
+function useMessages(): [content: JSX.Element, add: (messages: readonly string[]) => void] {
+  const [{ number, message }, setLatest] = useState({ number: 0, message: '' });
+  const add = (messages: readonly string[]): void => {
+    if (messages.length === 0) return;
+    setLatest((latest) => ({ number: latest.number + 1, message: messages.join('. ') }));
+  };
+  // A new element, because the same text twice in a row is read out twice.
+  return [<span key={number}>{message}</span>, add];
+}
+
+/** The live regions of the page, for the calls of all panels: errors are read out at once. */
 export function Announcements(): JSX.Element {
   const known = useRef<ReadonlyMap<string, CallView>>(new Map());
-  const [{ number, message }, setLatest] = useState({ number: 0, message: '' });
+  const [status, addStatus] = useMessages();
+  const [alert, addAlert] = useMessages();
   const current = calls.value;
   useEffect(() => {
-    const messages = [...current.values()].flatMap((call) => {
-      const before = known.current.get(call.id);
-      return before === call ? [] : (announce(call, before) ?? []);
-    });
+    const changed = [...current.values()].filter((call) => known.current.get(call.id) !== call);
+    const describe = (list: readonly CallView[]): string[] =>
+      list.flatMap((call) => announce(call, known.current.get(call.id)) ?? []);
+    addStatus(describe(changed.filter((call) => call.status !== 'failed')));
+    addAlert(describe(changed.filter((call) => call.status === 'failed')));
     known.current = current;
-    if (messages.length > 0) {
-      setLatest((latest) => ({ number: latest.number + 1, message: messages.join('. ') }));
-    }
   }, [current]);
   return (
-    <p class="hidden" role="status" aria-live="polite">
-      {/* A new element, because the same text twice in a row is read out twice. */}
-      <span key={number}>{message}</span>
-    </p>
+    <>
+      <p class="hidden" role="status" aria-live="polite">
+        {status}
+      </p>
+      <p class="hidden" role="alert">
+        {alert}
+      </p>
+    </>
   );
 }

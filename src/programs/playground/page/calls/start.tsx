@@ -3,50 +3,73 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CallInput, Priced } from '../../protocol.ts';
 import { fetchEstimate, sendCall, ServerError, type CallFiles } from '../api.ts';
+import { draft } from '../draft.ts';
 import { StartProblem } from '../parts.tsx';
 import { calls } from '../state.ts';
 
 /**
  * The ids of calls without a result, by what they send. Until its result arrives, another press with the same
- * form is the same call, which the server makes once.
+ * form is the same call, which the server makes once, also after a reload of the tab.
  */
-const openCalls = new Map<string, string>();
+const openCalls = draft<Readonly<Record<string, string>>>('open-calls', {});
+
+/** Presses that follow each other faster are one press, even if its result has arrived, in milliseconds. */
+const pressTime = 600;
+const lastPress = { key: '', at: -pressTime };
+
+const setOpen = (key: string, id: string | undefined): void => {
+  const { [key]: _, ...others } = openCalls.peek();
+  openCalls.value = id === undefined ? others : { ...others, [key]: id };
+};
 
 effect(() => {
   const known = calls.value;
-  for (const [key, id] of openCalls) {
+  for (const [key, id] of Object.entries(openCalls.peek())) {
     const call = known.get(id);
-    if (call !== undefined && call.status !== 'running') openCalls.delete(key);
+    if (call === undefined || call.status === 'running') continue;
+    setOpen(key, undefined);
+    // A press after a stop is meant as another call.
+    if (call.status === 'stopped') lastPress.key = '';
   }
 });
 
-function describeInput(input: CallInput, files: CallFiles): string {
+/** Returns a digest of what a call sends. */
+async function digest(input: CallInput, files: CallFiles): Promise<string> {
   const described = Object.entries(files).map(([field, list]) => [
     field,
     ...list.map(({ name, size, lastModified }) => [name, size, lastModified]),
   ]);
-  return JSON.stringify([input, described]);
+  const bytes = new TextEncoder().encode(JSON.stringify([input, described]));
+  return btoa(String.fromCharCode(...new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))));
 }
 
-/** Starts a call. @returns `false` if the same call is running already */
-export async function startCall(input: CallInput, files: CallFiles = {}): Promise<boolean> {
-  const key = describeInput(input, files);
-  const open = openCalls.get(key);
+/** Starts a call. @returns why the press sent nothing; an empty string if it started the call */
+export async function startCall(input: CallInput, files: CallFiles = {}): Promise<string> {
+  const key = await digest(input, files);
+  const open = openCalls.peek()[key];
+  const isRepeat = lastPress.key === key && performance.now() - lastPress.at < pressTime;
+  Object.assign(lastPress, { key, at: performance.now() });
+  if (open === undefined && isRepeat) {
+    return 'This press sent nothing: it came right after the one before. Press again for a new call.';
+  }
   const id = open ?? crypto.randomUUID();
-  openCalls.set(key, id);
+  setOpen(key, id);
   try {
     await sendCall(id, input, files);
   } catch (error) {
     // Without a response the call may have been started, so its id is kept.
-    if (error instanceof ServerError && error.status > 0) openCalls.delete(key);
+    if (error instanceof ServerError && error.status > 0) setOpen(key, undefined);
+    lastPress.key = '';
     throw error;
   }
-  return open === undefined;
+  return open === undefined
+    ? ''
+    : 'This press sent nothing: its call was running already. Press again after the result.';
 }
 
 /**
- * Marks buttons and forms that start calls: they ignore repeats of a held key and the second click of a double
- * click.
+ * Marks buttons and forms whose press counts once: they ignore repeats of a held key and the second click of a
+ * double click.
  */
 export const starts = { 'data-starts': '' };
 
@@ -70,15 +93,19 @@ addEventListener('click', ignoreRepeat, true);
 
 /** Starts the calls of a form one after the other, and shows why one is not started. */
 export function useStart(): {
-  /** Runs `work`, unless earlier work is still starting a call. @returns `false` if nothing was started */
-  start: (work: () => Promise<boolean | void>) => Promise<boolean>;
+  /**
+   * Runs `work`, unless earlier work is still starting a call. `work` may return why it sent nothing.
+   *
+   * @returns `false` if nothing was started
+   */
+  start: (work: () => Promise<string | void>) => Promise<boolean>;
   onError: (error: unknown) => void;
   notice: JSX.Element;
 } {
   const [error, onError] = useState<unknown>();
   const [message, setMessage] = useState('');
   const isStarting = useRef(false);
-  const start = async (work: () => Promise<boolean | void>): Promise<boolean> => {
+  const start = async (work: () => Promise<string | void>): Promise<boolean> => {
     if (isStarting.current) {
       setMessage('The call is being started. This press sent nothing.');
       return false;
@@ -87,13 +114,9 @@ export function useStart(): {
     onError(undefined);
     setMessage('');
     try {
-      const isNew = await work();
-      if (isNew === false) {
-        setMessage(
-          'This call is running, so this press sent nothing. Press again after its result.',
-        );
-      }
-      return true;
+      const reason = (await work()) ?? '';
+      setMessage(reason);
+      return reason === '';
     } catch (problem) {
       onError(problem);
       return false;
@@ -115,13 +138,13 @@ export function useStart(): {
 /** Pause after a change before its price is read, in milliseconds. */
 const pause = 150;
 
-/** Returns the price of a call for its button, such as `, about $0.04`; an empty string if it is unknown. */
-export function usePrice(priced: Priced | undefined): string {
+/** Returns the price of calls for their button, such as `, about $0.04`; an empty string if it is unknown. */
+export function usePrice(priced: readonly Priced[]): string {
   const [price, setPrice] = useState('');
   const key = JSON.stringify(priced);
   useEffect(() => {
     let isCurrent = true;
-    if (priced === undefined || priced.model === '') {
+    if (priced.length === 0 || priced.some(({ model }) => model.trim() === '')) {
       setPrice('');
       return undefined;
     }

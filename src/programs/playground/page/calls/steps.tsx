@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { CallStep, CallView } from '../../protocol.ts';
 import { hello } from '../state.ts';
-import { count, duration, price, sumCharges } from '../format.ts';
+import { count, dollars, duration, price, sumCharges } from '../format.ts';
 
 /** Returns the current time, updated twice a second while needed. */
 export function useNow(isNeeded: boolean): number {
@@ -33,16 +33,18 @@ export function useWait({ steps = [], status }: CallView): string | undefined {
   return `${reason}, ${describeWait(last, now)}`;
 }
 
-function describeStep(step: CallStep, index: number, steps: readonly CallStep[]): string {
+function describeStep({ status, steps = [] }: CallView, step: CallStep, index: number): string {
   const next = steps[index + 1];
   switch (step.type) {
     case 'sent':
       return steps.slice(0, index).some(({ type }) => type === 'sent') ? 'sent again' : 'sent';
     case 'answered':
     case 'failed':
-      return step.status === undefined ? 'no response' : String(step.status);
+      if (step.status !== undefined) return String(step.status);
+      return next === undefined && status === 'stopped' ? 'stopped' : 'no response';
     case 'waiting':
-      return next === undefined ? 'waiting' : `waited ${duration(next.at - step.at)}`;
+      if (next !== undefined) return `waited ${duration(next.at - step.at)}`;
+      return status === 'running' ? 'waiting' : 'stopped';
     case 'first-token':
       return 'first token';
   }
@@ -50,14 +52,17 @@ function describeStep(step: CallStep, index: number, steps: readonly CallStep[])
 
 /** Returns what is known about the charge of a call that ended, in a few words. */
 function describeCharge(call: CallView): string | undefined {
-  const { status, problem, attempts } = call;
+  const { status, problem, attempts, cost } = call;
   if (status === 'running') return undefined;
   if (hello.value?.isEmulator === true && attempts !== undefined) {
     const { charges, amount } = sumCharges(call);
     if (charges === 0) return 'not charged';
     return `${count(charges, 'charge')}, ${price(amount, hello.value.unitsPerDollar)}`;
   }
-  if (problem?.outcome === undefined) return status === 'done' ? 'charged' : undefined;
+  if (problem?.outcome === undefined) {
+    const amount = cost === undefined ? '' : ` ${dollars(cost)}`;
+    return status === 'done' ? `charged${amount}` : undefined;
+  }
   return problem.outcome === 'unknown' ? 'may be charged' : 'not charged';
 }
 
@@ -66,7 +71,7 @@ export function Steps({ call }: { call: CallView }): JSX.Element | null {
   const { steps = [] } = call;
   const wait = useWait(call);
   if (steps.length === 0) return null;
-  const all = steps.map(describeStep);
+  const all = steps.map((step, index) => describeStep(call, step, index));
   if (wait !== undefined) all[all.length - 1] = wait.replace(/^.*?, /, '');
   const charge = describeCharge(call);
   return (

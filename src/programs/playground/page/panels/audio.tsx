@@ -69,7 +69,7 @@ export function Speech(): JSX.Element {
       }}
       isReady={body.input.trim() !== ''}
       button="Speak"
-      {...(body.input === '' ? {} : { priced: { characters: body.input.length } })}
+      priced={body.input === '' ? null : { characters: body.input.length }}
       top={(send) => (
         <TextField
           label="Text"
@@ -114,7 +114,9 @@ export function Speech(): JSX.Element {
           title={toText(call.body['input'])}
           actions={<SaveLink call={call} index={0} />}
         >
-          <div class="player">{call.files.length > 0 ? <Player call={call} /> : null}</div>
+          {call.files.length > 0 || call.status === 'running' ? (
+            <div class="player">{call.files.length > 0 ? <Player call={call} /> : null}</div>
+          ) : null}
         </Result>
       )}
     </CallPanel>
@@ -155,9 +157,11 @@ function Transcript({ call }: { call: CallView }): JSX.Element {
       title={call.sent[0]?.name ?? 'audio'}
       actions={call.text === '' ? null : <CopyButton label="Copy" text={() => call.text} />}
     >
-      <p class="transcript" dir="auto">
-        {call.text}
-      </p>
+      {call.text === '' ? null : (
+        <p class="transcript" dir="auto">
+          {call.text}
+        </p>
+      )}
     </Result>
   );
 }

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { selectOperation } from '../../operation.ts';
 import type { CallKind, CallView, Priced } from '../../protocol.ts';
-import { stopCall, type CallFiles } from '../api.ts';
+import type { CallFiles } from '../api.ts';
 import { FaultField, ModelField, modelsFor } from '../fields.tsx';
 import { Empty, Heading } from '../parts.tsx';
 import { recalled, remember } from '../route.ts';
@@ -11,7 +11,7 @@ import type { Preset, Settings } from '../setup/settings.ts';
 import { Setup } from '../setup/setup.tsx';
 import { startCall, starts, usePrice, useStart } from '../calls/start.tsx';
 import { listCalls } from '../state.ts';
-import { useEscape } from '../calls/stop.ts';
+import { stopCalls, useEscape } from '../calls/stop.ts';
 import { CodeDetails } from './call-code.tsx';
 
 /** A panel for one kind of call: a form, and the results below it. */
@@ -27,7 +27,7 @@ export function CallPanel<Form extends Settings>({
   files = {},
   isReady,
   button,
-  priced,
+  priced = {},
   note,
   top,
   options,
@@ -52,8 +52,8 @@ export function CallPanel<Form extends Settings>({
   isReady: boolean;
   /** The label of the submit button. */
   button: ComponentChildren;
-  /** What the price of the call depends on besides the model; missing if it is not known before the call. */
-  priced?: Omit<Priced, 'model'>;
+  /** What the price of the call depends on besides the model; `null` if it is not known before the call. */
+  priced?: Omit<Priced, 'model'> | null;
   /** A note next to the button. */
   note?: ComponentChildren;
   /** The first fields. */
@@ -75,18 +75,14 @@ export function CallPanel<Form extends Settings>({
   const calls = listCalls(kind);
   // The list of models may come late, or not at all.
   const canSend = isReady && model.trim() !== '';
-  const price = usePrice(priced && { model, ...priced });
+  const price = usePrice(priced === null ? [] : [{ model, ...priced }]);
   const params = Object.entries(body).filter(([, value]) => value !== '' && value !== undefined);
   const input = { kind, body: { model, ...Object.fromEntries(params) } };
   const send = (): void => {
     if (!canSend) return;
     void start(() => startCall({ ...input, ...(fault === '' ? {} : { fault }) }, files));
   };
-  // Stopping to wait for a video saves nothing, so Escape does not.
-  const stoppable = kind === 'video' ? [] : calls.filter(({ status }) => status === 'running');
-  useEscape(() => {
-    for (const { id } of stoppable) void stopCall(id).catch(onError);
-  });
+  useEscape(() => stopCalls(calls, onError));
   return (
     <>
       <Heading

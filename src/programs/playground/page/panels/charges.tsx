@@ -1,4 +1,4 @@
-import type { JSX } from 'preact';
+import { Fragment, type ComponentChildren, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { signal } from '@preact/signals';
 import type { UsageLog, CallKind, CallView, CallInput, RivalName } from '../../protocol.ts';
@@ -9,6 +9,7 @@ import { recalled, remember } from '../route.ts';
 import { Empty, Heading, StartProblem, ProblemBox, StatusPill } from '../parts.tsx';
 import { Choice, modelsFor } from '../fields.tsx';
 import { startCall, starts, useStart } from '../calls/start.tsx';
+import { stopCalls, useEscape } from '../calls/stop.ts';
 import { Outcome, NoOutcome, findRival } from './outcome.tsx';
 import { Clock } from './clock.tsx';
 
@@ -45,48 +46,107 @@ function chosenRival(): RivalName {
   return names.find((name) => name === recalled('sdk', 'openai')) ?? 'openai';
 }
 
-function Totals({ runs, sdk }: { runs: readonly CallView[]; sdk: RivalName }): JSX.Element {
-  const ours = runs.reduce((sum, call) => sum + sumCharges(call).charges, 0);
-  const theirs = runs.reduce((sum, call) => sum + (findRival(call, sdk)?.charges ?? 0), 0);
+/** A column of numbers. */
+interface Amounts {
+  readonly heading: string;
+  readonly cell: (call: CallView) => ComponentChildren;
+  readonly total?: number;
+}
+
+/** Calls with their outcomes and what they were charged. */
+function CallTable({
+  calls,
+  caption,
+  describe,
+  amounts,
+}: {
+  calls: readonly CallView[];
+  caption: string;
+  /** What to know of a call besides its kind. */
+  describe: (call: CallView) => string | undefined;
+  amounts: readonly Amounts[];
+}): JSX.Element {
   return (
-    <div class="table-wrap" tabIndex={0} role="region" aria-label="Your calls">
+    <div class="table-wrap calls" tabIndex={0} role="region" aria-label={caption}>
       <table>
-        <caption>Your calls</caption>
+        <caption>{caption}</caption>
         <thead>
           <tr>
-            <th>Time</th>
             <th>Call</th>
-            <th>Fault</th>
             <th>Outcome</th>
-            <th class="number">Charges</th>
-            <th class="number">{rivalNames[sdk]}</th>
+            {amounts.map(({ heading }) => (
+              <th key={heading} class="number">
+                {heading}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
-          {runs.map((call) => (
-            <tr key={call.id}>
-              <td>{clockTime(call.startedAt)}</td>
-              <td>{kindNames[call.kind]}</td>
-              <td>{hello.value?.scenarios.find(({ name }) => name === call.fault)?.label}</td>
-              <td>
-                <StatusPill call={call} />
-              </td>
-              <td class="number">{sumCharges(call).charges}</td>
-              <td class="number">
-                {call.rivals === undefined ? '…' : (findRival(call, sdk)?.charges ?? '–')}
-              </td>
-            </tr>
+          {calls.map((call) => (
+            <Fragment key={call.id}>
+              <tr>
+                <td>
+                  {kindNames[call.kind]}{' '}
+                  <span class="faint">
+                    {describe(call)} · {clockTime(call.startedAt)}
+                  </span>
+                </td>
+                <td>
+                  <StatusPill call={call} />
+                </td>
+                {amounts.map(({ heading, cell }) => (
+                  <td key={heading} class="number">
+                    {cell(call)}
+                  </td>
+                ))}
+              </tr>
+              {call.status === 'stopped' ? (
+                <tr class="advice-row">
+                  <td colSpan={2 + amounts.length}>{call.problem?.advice}</td>
+                </tr>
+              ) : null}
+            </Fragment>
           ))}
         </tbody>
-        <tfoot>
-          <tr>
-            <th colSpan={4}>Total</th>
-            <td class="number">{ours}</td>
-            <td class="number">{theirs}</td>
-          </tr>
-        </tfoot>
+        {amounts[0]?.total === undefined ? null : (
+          <tfoot>
+            <tr>
+              <th colSpan={2}>Total</th>
+              {amounts.map(({ heading, total }) => (
+                <td key={heading} class="number">
+                  {total}
+                </td>
+              ))}
+            </tr>
+          </tfoot>
+        )}
       </table>
     </div>
+  );
+}
+
+const countOurs = (call: CallView): number => sumCharges(call).charges;
+
+function Totals({ runs, sdk }: { runs: readonly CallView[]; sdk: RivalName }): JSX.Element {
+  const countTheirs = (call: CallView): number | undefined => findRival(call, sdk)?.charges;
+  return (
+    <CallTable
+      calls={runs}
+      caption="Your calls"
+      describe={({ fault }) => hello.value?.scenarios.find(({ name }) => name === fault)?.label}
+      amounts={[
+        {
+          heading: 'Charges',
+          cell: countOurs,
+          total: runs.reduce((sum, call) => sum + countOurs(call), 0),
+        },
+        {
+          heading: rivalNames[sdk],
+          cell: (call) => (call.rivals === undefined ? '…' : (countTheirs(call) ?? '–')),
+          total: runs.reduce((sum, call) => sum + (countTheirs(call) ?? 0), 0),
+        },
+      ]}
+    />
   );
 }
 
@@ -172,14 +232,20 @@ const usageLog = signal<UsageLog | undefined>(undefined);
 /** The outcome of each call on a real gateway. */
 function RealCharges(): JSX.Element {
   const [error, setError] = useState<unknown>();
+  const [isReading, setIsReading] = useState(false);
   const list = newest.value;
   const { charges = {}, problem } = usageLog.value ?? {};
+  const findCharge = ({ requestId, problem: failure, cost }: CallView): string =>
+    charges[requestId ?? failure?.requestId ?? ''] ?? (cost === undefined ? '–' : dollars(cost));
   const readLog = async (): Promise<void> => {
     setError(undefined);
+    setIsReading(true);
     try {
       usageLog.value = await fetchUsageLog();
     } catch (failure) {
       setError(failure);
+    } finally {
+      setIsReading(false);
     }
   };
   return (
@@ -194,7 +260,13 @@ function RealCharges(): JSX.Element {
       ) : (
         <>
           <div class="row tight">
-            <button type="button" onClick={() => void readLog()}>
+            <button
+              type="button"
+              {...starts}
+              onClick={() => {
+                if (!isReading) void readLog();
+              }}
+            >
               Read the usage log <span class="faint">free</span>
             </button>
             {usageLog.value === undefined ? null : (
@@ -204,36 +276,13 @@ function RealCharges(): JSX.Element {
             )}
           </div>
           <StartProblem error={error} />
-          {problem === undefined ? null : <ProblemBox problem={problem} />}
-          <div class="table-wrap" tabIndex={0} role="region" aria-label="Calls and outcomes">
-            <table>
-              <thead>
-                <tr>
-                  <th>Time</th>
-                  <th>Call</th>
-                  <th>Model</th>
-                  <th>Outcome</th>
-                  <th class="number">Charged</th>
-                </tr>
-              </thead>
-              <tbody>
-                {list.map((call) => (
-                  <tr key={call.id}>
-                    <td>{clockTime(call.startedAt)}</td>
-                    <td>{kindNames[call.kind]}</td>
-                    <td>{call.model}</td>
-                    <td>
-                      <StatusPill call={call} />
-                    </td>
-                    <td class="number">
-                      {charges[call.requestId ?? call.problem?.requestId ?? ''] ??
-                        (call.cost === undefined ? '–' : dollars(call.cost))}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          {problem === undefined ? null : <ProblemBox problem={problem} isAlert />}
+          <CallTable
+            calls={list}
+            caption="Calls and outcomes"
+            describe={({ model }) => model}
+            amounts={[{ heading: 'Charged', cell: findCharge }]}
+          />
         </>
       )}
     </>
@@ -247,6 +296,7 @@ export function Charges(): JSX.Element {
     ({ fault, kind }) => fault !== undefined && demoKinds.some((name) => name === kind),
   );
   const [latest] = runs;
+  useEscape(() => stopCalls(runs));
   const sdk = chosenRival();
   return (
     <>

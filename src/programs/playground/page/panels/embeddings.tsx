@@ -73,8 +73,11 @@ function Picture({ call }: { call: CallView }): JSX.Element | null {
   const input: readonly string[] = Array.isArray(body['input']) ? body['input'].map(String) : [];
   const shaded = shades(rows);
   const pairs = sortPairs(rows);
-  const describe = ({ a, b, value }: (typeof pairs)[number]): string =>
-    `“${input[a]}” and “${input[b]}”, ${rounded(value)}`;
+  const describe = ({ a, b, value }: (typeof pairs)[number]): JSX.Element => (
+    <>
+      “<bdi>{input[a]}</bdi>” and “<bdi>{input[b]}</bdi>”, {rounded(value)}
+    </>
+  );
   const [first] = pairs;
   const last = pairs.at(-1);
   return (
@@ -106,7 +109,7 @@ function Picture({ call }: { call: CallView }): JSX.Element | null {
             {rows.map((row, index) => (
               <tr key={index}>
                 <th scope="row">
-                  <span class="faint">{index + 1}</span> {input[index]}
+                  <span class="faint">{index + 1}</span> <bdi>{input[index]}</bdi>
                 </th>
                 {row.map((value, column) => (
                   <td

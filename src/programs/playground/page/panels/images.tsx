@@ -64,7 +64,13 @@ export function Images(): JSX.Element {
       body={{ ...body, n: n === '1' ? undefined : Number(n) }}
       files={isEdit ? { image: files, ...(mask === undefined ? {} : { mask: [mask] }) } : {}}
       isReady={body.prompt.trim() !== ''}
-      button={isEdit ? 'Edit the image' : 'Create an image'}
+      button={
+        files.length > 1
+          ? `Edit ${files.length} images`
+          : isEdit
+            ? 'Edit the image'
+            : 'Create an image'
+      }
       priced={{ images: Number(n) }}
       note={
         <Charged>{Number(n) > 1 ? `${n} images will be charged.` : 'It will be charged.'}</Charged>
@@ -95,9 +101,10 @@ export function Images(): JSX.Element {
       below={
         <>
           <FileField
-            label="Edit this image"
+            label="Edit images"
             noun="image"
             accept="image/*"
+            multiple
             files={files}
             onChange={setFiles}
           />

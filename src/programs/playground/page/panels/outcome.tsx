@@ -3,6 +3,7 @@ import type { CallView, Rival, RivalName } from '../../protocol.ts';
 import { hello } from '../state.ts';
 import { sumCharges, count, clockTime, kindNames, price, rivalNames } from '../format.ts';
 import { StatusPill } from '../parts.tsx';
+import { CallFoot } from './results.tsx';
 
 /** Calls per day in the estimate of the cost. */
 const dailyCalls = 1_000;
@@ -150,7 +151,7 @@ export function Outcome({ call, sdk }: { call: CallView; sdk: RivalName }): JSX.
       </>
     );
   return (
-    <article class="outcome" aria-live="polite">
+    <article class="outcome">
       <p class="outcome-head">
         <strong>{kindNames[call.kind]}</strong>
         <span>{scenario?.label ?? call.fault}</span>
@@ -183,7 +184,10 @@ export function Outcome({ call, sdk }: { call: CallView; sdk: RivalName }): JSX.
           }
         />
       </div>
-      <p class="lesson">{isOver && rival !== undefined ? lesson(call, rival) : ' '}</p>
+      <p class="lesson" aria-live="polite">
+        {isOver && rival !== undefined ? lesson(call, rival) : ' '}
+      </p>
+      <CallFoot call={call} />
     </article>
   );
 }

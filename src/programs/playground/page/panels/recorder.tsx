@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { starts } from '../calls/start.tsx';
 import { duration } from '../format.ts';
 
 /** Formats that gateways accept, best first. */
@@ -21,6 +22,7 @@ function explain(error: unknown): string {
 /** Records from the microphone. */
 export function Recorder({ onFile }: { onFile: (file: File) => void }): JSX.Element {
   const recorder = useRef<MediaRecorder>(undefined);
+  const isOpening = useRef(false);
   const [startedAt, setStartedAt] = useState<number | undefined>();
   const [now, setNow] = useState(0);
   const [problem, setProblem] = useState('');
@@ -36,6 +38,9 @@ export function Recorder({ onFile }: { onFile: (file: File) => void }): JSX.Elem
     [],
   );
   const start = async (): Promise<void> => {
+    // A second click while the microphone is being opened would open it twice.
+    if (isOpening.current) return;
+    isOpening.current = true;
     setProblem('');
     try {
       const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
@@ -58,21 +63,23 @@ export function Recorder({ onFile }: { onFile: (file: File) => void }): JSX.Elem
       setStartedAt(Date.now());
     } catch (error) {
       setProblem(explain(error));
+    } finally {
+      isOpening.current = false;
     }
   };
   return (
     <div class="field">
       <span class="label">Or speak</span>
       <div class="row tight">
-        {startedAt === undefined ? (
-          <button type="button" onClick={() => void start()}>
-            Record
-          </button>
-        ) : (
-          <button type="button" class="recording" onClick={() => recorder.current?.stop()}>
-            Stop after {duration(now - startedAt)}
-          </button>
-        )}
+        {/* One button, which keeps the focus. The second click of a double click does not stop it. */}
+        <button
+          type="button"
+          class={startedAt === undefined ? '' : 'recording'}
+          {...starts}
+          onClick={() => (startedAt === undefined ? void start() : recorder.current?.stop())}
+        >
+          {startedAt === undefined ? 'Record' : `Stop after ${duration(now - startedAt)}`}
+        </button>
       </div>
       {problem === '' ? null : (
         <p class="warning" role="alert">

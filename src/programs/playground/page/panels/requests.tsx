@@ -16,10 +16,12 @@ import {
 } from '../parts.tsx';
 import { recalled, remember } from '../route.ts';
 import { hello, newest } from '../state.ts';
+import { starts } from '../calls/start.tsx';
 import { Steps } from '../calls/steps.tsx';
+import { focusForm } from '../calls/stop.ts';
 import { Prose } from '../text/prose.tsx';
 import { CallCode } from './call-code.tsx';
-import { FileView, SaveLink } from './results.tsx';
+import { FileView, SaveLink, StopButton } from './results.tsx';
 
 /** The answer of a call: its text, its files, and its tool calls. */
 function Answer({ call }: { call: CallView }): JSX.Element | null {
@@ -64,9 +66,7 @@ function Detail({
     <div class="stack detail">
       <Stats call={call} />
       <Steps call={call} />
-      {problem === undefined ? null : (
-        <ProblemBox problem={problem} isQuiet={call.status === 'stopped'} />
-      )}
+      {problem === undefined ? null : <ProblemBox problem={problem} />}
       <Answer call={call} />
       {attempts.length === 0 ? null : (
         <ol class="attempts">
@@ -92,12 +92,16 @@ function Detail({
       )}
       <CallCode call={call} />
       <div class="row tight">
+        <StopButton call={call} />
         <CopyButton label="Copy result as JSON" text={() => JSON.stringify(call, undefined, 2)} />
         <button
           type="button"
           class="quiet"
           disabled={call.status === 'running'}
-          onClick={() => void removeCall(call.id).catch(onError)}
+          onClick={() => {
+            focusForm();
+            void removeCall(call.id).catch(onError);
+          }}
         >
           Remove
         </button>
@@ -133,16 +137,27 @@ export function Requests(): JSX.Element {
             </button>
             {isAsking ? (
               <>
+                {/* It may be where Clear was, so the second click of a double click must not delete. */}
                 <button
                   type="button"
+                  {...starts}
                   onClick={() => {
                     setIsAsking(false);
+                    focusForm();
                     void clearCalls().catch(setError);
                   }}
                 >
                   Delete all results
                 </button>
-                <button type="button" class="quiet" onClick={() => setIsAsking(false)}>
+                <button
+                  type="button"
+                  class="quiet"
+                  ref={(button) => button?.focus()}
+                  onClick={() => {
+                    setIsAsking(false);
+                    focusForm();
+                  }}
+                >
                   Keep
                 </button>
               </>

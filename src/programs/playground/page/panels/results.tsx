@@ -1,10 +1,56 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { CallView, ResultFile } from '../../protocol.ts';
-import { stopCall } from '../api.ts';
 import { clockTime, size, toText } from '../format.ts';
 import { ChargePill, FaultPill, ProblemBox, Stats, StatusPill, useFile } from '../parts.tsx';
 import { Steps, useWait } from '../calls/steps.tsx';
+import { canStop, stopCalls } from '../calls/stop.ts';
 import { CodeDetails } from './call-code.tsx';
+
+/** Stops a call. */
+export function StopButton({ call }: { call: CallView }): JSX.Element | null {
+  if (!canStop(call)) return null;
+  return (
+    <button type="button" class="quiet" onClick={() => stopCalls([call])}>
+      Stop
+    </button>
+  );
+}
+
+/** What happened in a call, and its code. */
+export function CallFoot({ call }: { call: CallView }): JSX.Element {
+  return (
+    <div class="result-foot">
+      <Steps call={call} />
+      <CodeDetails label="Code" call={() => call} />
+    </div>
+  );
+}
+
+/** The error of a call, its status, cost and times with its buttons, what happened in it, and its code. */
+export function CallEnd({
+  call,
+  children,
+}: {
+  call: CallView;
+  /** The buttons. */
+  children: ComponentChildren;
+}): JSX.Element {
+  const { problem, finishReason = 'stop' } = call;
+  return (
+    <>
+      {problem === undefined ? null : <ProblemBox problem={problem} />}
+      <div class="turn-end">
+        <StatusPill call={call} />
+        {finishReason === 'stop' ? null : <span class="pill">{finishReason}</span>}
+        <FaultPill call={call} />
+        <ChargePill call={call} />
+        <Stats call={call} />
+        <span class="push actions">{children}</span>
+      </div>
+      <CallFoot call={call} />
+    </>
+  );
+}
 
 /** A call in a list: its input, result and cost. */
 export function Result({
@@ -18,7 +64,6 @@ export function Result({
   children?: ComponentChildren;
   actions?: ComponentChildren;
 }): JSX.Element {
-  const { problem, status, links } = call;
   const wait = useWait(call);
   return (
     <li class="card result">
@@ -31,37 +76,16 @@ export function Result({
         </p>
       </div>
       {children}
-      {links.map((link) => (
+      {call.links.map((link) => (
         <p key={link} class="small">
           This result was charged but could not be downloaded. Its address: <code>{link}</code>
         </p>
       ))}
       {wait === undefined ? null : <p class="faint">{wait}</p>}
-      {problem === undefined ? null : (
-        <ProblemBox problem={problem} isQuiet={status === 'stopped'} />
-      )}
-      <div class="turn-end">
-        <StatusPill call={call} />
-        <FaultPill call={call} />
-        <ChargePill call={call} />
-        <Stats call={call} />
-        <span class="push">
-          {status === 'running' && call.kind !== 'video' ? (
-            <button
-              type="button"
-              class="quiet"
-              onClick={() => void stopCall(call.id).catch(() => {})}
-            >
-              Stop
-            </button>
-          ) : null}
-          {actions}
-        </span>
-      </div>
-      <div class="result-foot">
-        <Steps call={call} />
-        <CodeDetails label="Code" call={() => call} />
-      </div>
+      <CallEnd call={call}>
+        <StopButton call={call} />
+        {actions}
+      </CallEnd>
     </li>
   );
 }

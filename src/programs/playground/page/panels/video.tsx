@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CallView, Priced } from '../../protocol.ts';
 import { resumeCall, stopCall } from '../api.ts';
 import { draft, field } from '../draft.ts';
@@ -7,7 +7,7 @@ import { count, toText } from '../format.ts';
 import { FileField, Select, TextField } from '../fields.tsx';
 import { Charged, useFile } from '../parts.tsx';
 import type { Preset } from '../setup/settings.ts';
-import { startCall, starts, useStart } from '../calls/start.tsx';
+import { startCall, starts, usePrice, useStart } from '../calls/start.tsx';
 import { hello } from '../state.ts';
 import { useNow } from '../calls/steps.tsx';
 import { CallPanel } from './call-panel.tsx';
@@ -28,9 +28,9 @@ const presets: readonly Preset[] = [
   },
 ];
 
-/** New-api lists the price of a second as the price of a call. */
-const toPriced = (seconds: string): { priced?: Omit<Priced, 'model'> } =>
-  seconds === '' ? {} : { priced: { images: Number(seconds), seconds: Number(seconds) } };
+/** Returns what the price of a video depends on. New-api lists the price of a second as the price of a call. */
+const toPriced = (seconds: string): Omit<Priced, 'model'> | null =>
+  seconds === '' ? null : { images: Number(seconds), seconds: Number(seconds) };
 
 function Player({ call }: { call: CallView }): JSX.Element {
   const { address, error } = useFile(call.id, 0);
@@ -43,6 +43,18 @@ function Progress({ call }: { call: CallView }): JSX.Element {
   const isRunning = status === 'running';
   const now = useNow(isRunning);
   const pause = Math.max(0, Math.round(((video?.nextPoll ?? now) - now) / 1_000));
+  // Until the status has changed, another press is the same.
+  const isAsked = useRef(false);
+  useEffect(() => {
+    isAsked.current = false;
+  }, [status]);
+  const toggle = (): void => {
+    if (isAsked.current) return;
+    isAsked.current = true;
+    (isRunning ? stopCall(id) : resumeCall(id)).catch(() => {
+      isAsked.current = false;
+    });
+  };
   const text = video === undefined ? 'submitting' : video.status.replace('_', ' ');
   return (
     <div class="progress">
@@ -68,18 +80,15 @@ function Progress({ call }: { call: CallView }): JSX.Element {
           Task <code>{video.ref.id}</code>
         </p>
       )}
-      <div class="row tight">
-        {isRunning && video !== undefined ? (
-          <button type="button" class="quiet" onClick={() => void stopCall(id).catch(() => {})}>
-            Stop checking
+      {video === undefined ? null : (
+        <div class="row tight">
+          {/* One button, which keeps the focus. */}
+          <button type="button" class="quiet" {...starts} onClick={toggle}>
+            {isRunning ? 'Stop checking' : 'Continue checking'}
+            {isRunning ? null : <span class="faint">free</span>}
           </button>
-        ) : null}
-        {!isRunning && video !== undefined ? (
-          <button type="button" onClick={() => void resumeCall(id).catch(() => {})}>
-            Continue checking <span class="faint">free</span>
-          </button>
-        ) : null}
-      </div>
+        </div>
+      )}
     </div>
   );
 }
@@ -87,8 +96,11 @@ function Progress({ call }: { call: CallView }): JSX.Element {
 function Remix({ call }: { call: CallView }): JSX.Element {
   const [prompt, setPrompt] = useState('');
   const { start, notice } = useStart();
+  const { model, body } = call;
+  const priced = toPriced(toText(body['seconds']));
+  const price = usePrice(priced === null ? [] : [{ model, ...priced }]);
   const remix = async (): Promise<void> => {
-    const input = { kind: 'video', body: { model: call.model, prompt }, remixOf: call.id } as const;
+    const input = { kind: 'video', body: { model, prompt }, remixOf: call.id } as const;
     if (prompt.trim() !== '' && (await start(() => startCall(input)))) setPrompt('');
   };
   return (
@@ -113,6 +125,7 @@ function Remix({ call }: { call: CallView }): JSX.Element {
         <div class="row tight">
           <button type="submit" {...starts} disabled={prompt.trim() === ''}>
             Remix
+            {price}
           </button>
         </div>
         {notice}
@@ -143,7 +156,7 @@ export function Video(): JSX.Element {
       files={files.length === 0 ? {} : { input_reference: files }}
       isReady={form.value.prompt.trim() !== ''}
       button="Create a video"
-      {...toPriced(form.value.seconds)}
+      priced={toPriced(form.value.seconds)}
       note={<Charged>It will be charged.</Charged>}
       top={(send) => (
         <TextField
@@ -195,7 +208,9 @@ export function Video(): JSX.Element {
               <Progress call={call} />
             </div>
           ) : null}
-          <div class="remix-place">{call.files.length > 0 ? <Remix call={call} /> : null}</div>
+          {call.files.length > 0 || call.status === 'running' ? (
+            <div class="remix-place">{call.files.length > 0 ? <Remix call={call} /> : null}</div>
+          ) : null}
         </Result>
       )}
     </CallPanel>

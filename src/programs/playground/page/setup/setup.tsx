@@ -1,6 +1,7 @@
 import type { Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { closeOnEscape } from '../calls/stop.ts';
 import { CopyButton } from '../parts.tsx';
 import { recalled, remember, route } from '../route.ts';
 import { changedSettings, mergeSettings, type Preset, type Settings } from './settings.ts';
@@ -80,6 +81,7 @@ export function Setup<Value extends Settings>({
     return (
       <form
         class="row tight setup"
+        onKeyDown={closeOnEscape(() => setName(undefined))}
         onSubmit={(event) => {
           event.preventDefault();
           save();

@@ -2,13 +2,12 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CallView, CallInput } from '../../../protocol.ts';
 import { calls } from '../../state.ts';
-import { stopCall } from '../../api.ts';
 import type { CodedCall } from '../../code.ts';
 import { draft } from '../../draft.ts';
 import { recalled, remember } from '../../route.ts';
 import { Heading, Empty } from '../../parts.tsx';
-import { startCall, starts, useStart } from '../../calls/start.tsx';
-import { useEscape } from '../../calls/stop.ts';
+import { startCall, starts, usePrice, useStart } from '../../calls/start.tsx';
+import { stopCalls, useEscape } from '../../calls/stop.ts';
 import { Setup } from '../../setup/setup.tsx';
 import { TextField, modelsFor, ModelField, FileField, FaultField } from '../../fields.tsx';
 import { CodeDetails } from '../call-code.tsx';
@@ -97,7 +96,7 @@ function sendIn(
   column: number,
   messages: readonly Message[],
   { fault = '', replaces }: { fault?: string; replaces?: string } = {},
-): Promise<boolean> {
+): Promise<string> {
   return startCall({
     kind: 'chat',
     body: buildBody(chosenModels()[column] ?? '', messages),
@@ -162,7 +161,7 @@ export function Chat(): JSX.Element {
   const [files, setFiles] = useState<readonly File[]>([]);
   const [fault, setFault] = useState('');
   const { start, onError, notice } = useStart();
-  const composer = useRef<HTMLFormElement>(null);
+  const price = usePrice(models.map((model) => ({ model })));
   const followAnswer = useScrollToEnd(
     all.reduce((sum, call) => sum + estimateHeight(call), all.length),
   );
@@ -197,12 +196,7 @@ export function Chat(): JSX.Element {
       }
     });
   };
-  const stop = (): void => {
-    if (running.length === 0) return;
-    for (const { id } of running) void stopCall(id).catch(onError);
-    // The button is disabled next, which would lose the focus.
-    composer.current?.querySelector('textarea')?.focus();
-  };
+  const stop = (): void => stopCalls(running, onError);
   useEscape(stop);
   return (
     <>
@@ -210,7 +204,13 @@ export function Chat(): JSX.Element {
         title="Chat"
         aside={
           <>
-            <Conversations current={conversation} />
+            <Conversations
+              onOpen={(id, opened = models) => {
+                conversation.value = id;
+                setModels(opened);
+              }}
+              current={conversation.value}
+            />
             <Setup form={settings} initial={initialSettings} modelName="models" presets={presets} />
           </>
         }
@@ -291,7 +291,6 @@ export function Chat(): JSX.Element {
         ))}
       </div>
       <form
-        ref={composer}
         class="card composer"
         {...starts}
         onSubmit={(event) => {
@@ -327,6 +326,7 @@ export function Chat(): JSX.Element {
             </button>
             <button type="submit" class="primary" {...starts} disabled={!canSend}>
               Send
+              {price}
             </button>
           </div>
         </div>

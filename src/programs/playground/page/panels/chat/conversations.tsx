@@ -1,15 +1,17 @@
-import type { Signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { CallView } from '../../../protocol.ts';
+import { closeOnEscape, focusForm } from '../../calls/stop.ts';
+import { modelsFor } from '../../fields.tsx';
 import { clockTime, count, saveText } from '../../format.ts';
 import { calls } from '../../state.ts';
 import { buildHistory, currentCalls, lastMessage } from './conversation.ts';
 
 interface Listed {
   readonly id: string;
-  readonly title: string;
-  readonly calls: readonly CallView[];
+  readonly startedAt: number;
+  /** The current calls of each column. */
+  readonly columns: readonly (readonly CallView[])[];
 }
 
 /** Returns the conversations, the one with the newest message first. */
@@ -23,39 +25,63 @@ function listConversations(): Listed[] {
     groups.set(call.conversation, [...group, call]);
   }
   return [...groups]
-    .map(([id, group]) => {
-      const [first] = group;
-      return { id, title: first === undefined ? '' : lastMessage(first).text, calls: group };
-    })
+    .map(([id, group]) => ({
+      id,
+      startedAt: group[0]?.startedAt ?? 0,
+      columns: Array.from(
+        { length: Math.max(...group.map(({ column = 0 }) => column)) + 1 },
+        (_, column) => currentCalls(group.filter((call) => call.column === column)),
+      ),
+    }))
     .toReversed();
 }
 
+const findModel = (column: readonly CallView[]): string =>
+  column.at(-1)?.model ?? modelsFor('chat')[0] ?? '';
+
+/** Returns the first message of a conversation. */
+function findTitle({ columns }: Listed): string {
+  const [first] = columns.flat();
+  return (first === undefined ? '' : lastMessage(first).text.slice(0, 80)) || 'Images';
+}
+
 /** Saves the messages of a conversation, one list for each column, as JSON. */
-function exportConversation({ calls: all }: Listed): void {
-  const columns = [...new Set(all.map(({ column }) => column))];
-  const content = columns.map((column) => {
-    const last = currentCalls(all.filter((call) => call.column === column)).at(-1);
-    return { model: last?.model, messages: buildHistory(last) };
-  });
+function exportConversation({ columns }: Listed): void {
+  const content = columns.map((column) => ({
+    model: findModel(column),
+    messages: buildHistory(column.at(-1)),
+  }));
   saveText('conversation.json', 'application/json', JSON.stringify(content, undefined, 2));
 }
 
 /** The conversations of this start of the playground, and a new one. They are the calls of the list Requests. */
-export function Conversations({ current }: { current: Signal<string> }): JSX.Element {
+export function Conversations({
+  current,
+  onOpen,
+}: {
+  /** The id of the open conversation. */
+  current: string;
+  /** Opens a conversation, with the models of its columns unless it is new. */
+  onOpen: (id: string, models?: readonly string[]) => void;
+}): JSX.Element {
   const list = listConversations();
   const [isOpen, setIsOpen] = useState(false);
-  const open = (id: string): void => {
-    current.value = id;
+  const summary = useRef<HTMLElement>(null);
+  const close = (): void => {
+    summary.current?.focus();
     setIsOpen(false);
   };
-  const shown = list.find(({ id }) => id === current.value);
+  const shown = list.find(({ id }) => id === current);
   return (
     <>
       <button
         type="button"
         class="quiet"
         disabled={shown === undefined}
-        onClick={() => open(crypto.randomUUID())}
+        onClick={() => {
+          focusForm();
+          onOpen(crypto.randomUUID());
+        }}
       >
         New conversation
       </button>
@@ -63,9 +89,17 @@ export function Conversations({ current }: { current: Signal<string> }): JSX.Ele
         class="conversations"
         open={isOpen}
         onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}
+        onKeyDown={isOpen ? closeOnEscape(close) : undefined}
+        onFocusOut={({ currentTarget, relatedTarget }) => {
+          if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) {
+            setIsOpen(false);
+          }
+        }}
       >
-        <summary class="button quiet">Conversations ({list.length})</summary>
-        <div class="card conversation-list">
+        <summary ref={summary} class="button quiet">
+          Conversations ({list.length})
+        </summary>
+        <div class="card conversation-list" tabIndex={-1}>
           {list.length === 0 ? (
             <p class="faint">No conversations yet</p>
           ) : (
@@ -75,13 +109,16 @@ export function Conversations({ current }: { current: Signal<string> }): JSX.Ele
                   <button
                     type="button"
                     class="quiet"
-                    aria-current={item.id === current.value ? 'true' : undefined}
-                    onClick={() => open(item.id)}
+                    aria-current={item.id === current ? 'true' : undefined}
+                    onClick={() => {
+                      onOpen(item.id, item.columns.map(findModel));
+                      close();
+                    }}
                   >
-                    <bdi>{item.title.slice(0, 80) || 'Images'}</bdi>
+                    <bdi>{findTitle(item)}</bdi>
                     <span class="faint">
-                      {count(item.calls.length, 'message')}
-                      {item.calls[0] === undefined ? '' : `, ${clockTime(item.calls[0].startedAt)}`}
+                      {count(Math.max(...item.columns.map(({ length }) => length)), 'message')},{' '}
+                      {clockTime(item.startedAt)}
                     </span>
                   </button>
                 </li>

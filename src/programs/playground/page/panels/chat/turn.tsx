@@ -2,13 +2,13 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { CallView } from '../../../protocol.ts';
 import { Prose } from '../../text/prose.tsx';
-import { ChargePill, CopyButton, FaultPill, ProblemBox, Stats, StatusPill } from '../../parts.tsx';
+import { CopyButton } from '../../parts.tsx';
 import { Field, TextField } from '../../fields.tsx';
 import { starts } from '../../calls/start.tsx';
-import { Steps, useWait } from '../../calls/steps.tsx';
-import { CodeDetails } from '../call-code.tsx';
+import { useWait } from '../../calls/steps.tsx';
+import { closeOnEscape } from '../../calls/stop.ts';
 import { lastMessage, type Message } from './conversation.ts';
-import { Picture } from '../results.tsx';
+import { CallEnd, Picture } from '../results.tsx';
 
 /** The tool calls of a model, with fields for their results. */
 function ToolResults({
@@ -68,6 +68,7 @@ function Sent({ call, onEdit }: { call: CallView; onEdit: (text: string) => void
       <form
         class="editor"
         {...starts}
+        onKeyDown={closeOnEscape(() => setEdited(undefined))}
         onSubmit={(event) => {
           event.preventDefault();
           send();
@@ -136,7 +137,7 @@ export function Turn({
   onRetry: () => void;
   onEdit: (text: string) => void;
 }): JSX.Element {
-  const { reasoning, status, problem, toolCalls, finishReason } = call;
+  const { reasoning, status, toolCalls } = call;
   const isWaiting = status === 'running' && call.text === '' && reasoning === '';
   const wait = useWait(call);
   return (
@@ -174,34 +175,18 @@ export function Turn({
             </p>
           ))
         )}
-        {problem === undefined ? null : (
-          <ProblemBox problem={problem} isQuiet={status === 'stopped'} />
-        )}
-        <div class="turn-end">
-          <StatusPill call={call} />
-          {finishReason === undefined || finishReason === 'stop' ? null : (
-            <span class="pill">{finishReason}</span>
-          )}
-          <FaultPill call={call} />
-          <ChargePill call={call} />
-          <Stats call={call} />
-          <span class="push actions">
-            {call.text === '' ? null : <CopyButton label="Copy" text={() => call.text} />}
-            <button
-              type="button"
-              class="quiet"
-              {...starts}
-              disabled={status === 'running'}
-              onClick={onRetry}
-            >
-              Retry
-            </button>
-          </span>
-        </div>
-        <div class="result-foot">
-          <Steps call={call} />
-          <CodeDetails label="Code" call={() => call} />
-        </div>
+        <CallEnd call={call}>
+          {call.text === '' ? null : <CopyButton label="Copy" text={() => call.text} />}
+          <button
+            type="button"
+            class="quiet"
+            {...starts}
+            disabled={status === 'running'}
+            onClick={onRetry}
+          >
+            Retry
+          </button>
+        </CallEnd>
       </div>
     </li>
   );
