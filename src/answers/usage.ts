@@ -1,6 +1,6 @@
 import type { JsonObject } from '../types.ts';
 import { findUsage, readCost, readHeaderCost } from './cost.ts';
-import { hasValue, isObject, listObjects, numberFrom, toFields } from './objects.ts';
+import { hasValue, isObject, listObjects, numberFrom, toFields, trimmedText } from './objects.ts';
 
 /**
  * Token counts and cost of a response, in the same shape for every format.
@@ -63,29 +63,24 @@ const detailsIn = (usage: JsonObject, names: readonly string[]): readonly JsonOb
 const countIn = (details: readonly JsonObject[], ...names: readonly string[]): number | undefined =>
   firstCount(...details.map((fields) => firstCount(...names.map((name) => fields[name]))));
 
-/** Returns the sum of a modality in a list of Gemini's details, such as `promptTokensDetails`. */
-const countOfKind = (details: unknown, kind: 'AUDIO' | 'IMAGE'): number | undefined =>
-  sumCounts(
-    ...listObjects(details)
-      .filter(({ modality }) => typeof modality === 'string' && modality.toUpperCase() === kind)
-      .map((entry) => entry['tokenCount'] ?? entry['token_count']),
+/** Returns the count of a medium in OpenAI's details, or its sum in a list of Gemini's, by modality. */
+const countMedia = (
+  details: readonly JsonObject[],
+  modalities: unknown,
+  kind: 'audio' | 'image',
+): number | undefined =>
+  firstCount(
+    countIn(details, `${kind}_tokens`),
+    sumCounts(
+      ...listObjects(modalities)
+        .filter(({ modality }) => trimmedText(modality)?.toLowerCase() === kind)
+        .map((entry) => geminiField(entry, 'tokenCount')),
+    ),
   );
 
-/** Reads Gemini's usage, in the spelling of its API or of its Python clients. */
-function readGemini(usage: JsonObject) {
-  const promptDetails = usage['promptTokensDetails'] ?? usage['prompt_tokens_details'];
-  const answerDetails = usage['candidatesTokensDetails'] ?? usage['candidates_tokens_details'];
-  return {
-    prompt: usage['promptTokenCount'] ?? usage['prompt_token_count'],
-    toolPrompt: usage['toolUsePromptTokenCount'] ?? usage['tool_use_prompt_token_count'],
-    candidates: usage['candidatesTokenCount'] ?? usage['candidates_token_count'],
-    thoughts: usage['thoughtsTokenCount'] ?? usage['thoughts_token_count'],
-    cached: usage['cachedContentTokenCount'] ?? usage['cached_content_token_count'],
-    total: usage['totalTokenCount'] ?? usage['total_token_count'],
-    promptDetails,
-    answerDetails,
-  };
-}
+/** Reads a field of Gemini's usage, in the spelling of its API or of its Python clients. */
+const geminiField = (usage: JsonObject, name: string): unknown =>
+  usage[name] ?? usage[name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)];
 
 const inputNames = ['prompt_tokens_details', 'input_tokens_details', 'input_token_details'];
 const outputNames = ['completion_tokens_details', 'output_tokens_details'];
@@ -166,14 +161,17 @@ export function readUsage(usage: JsonObject, headers?: Headers): AnswerUsage {
 function readAnyUsage(usage: JsonObject, headers: Headers | undefined): AnswerUsage {
   const inputDetails = detailsIn(usage, inputNames);
   const outputDetails = detailsIn(usage, outputNames);
-  const gemini = readGemini(usage);
+  const gemini = (name: string): unknown => geminiField(usage, name);
+  const promptDetails = gemini('promptTokensDetails');
+  const answerDetails = gemini('candidatesTokensDetails');
+  const thoughts = gemini('thoughtsTokenCount');
 
   const cacheReadTokens = firstCount(
     countIn(inputDetails, 'cached_tokens'),
     usage['cache_read_input_tokens'],
     usage['cached_tokens'],
     usage['prompt_cache_hit_tokens'],
-    gemini.cached,
+    gemini('cachedContentTokenCount'),
   );
   const written = toFields(usage['cache_creation']);
   const cacheWriteTokens = firstCount(
@@ -182,18 +180,18 @@ function readAnyUsage(usage: JsonObject, headers: Headers | undefined): AnswerUs
     sumCounts(written['ephemeral_5m_input_tokens'], written['ephemeral_1h_input_tokens']),
     sumCounts(usage['claude_cache_creation_5_m_tokens'], usage['claude_cache_creation_1_h_tokens']),
   );
-  const reasoningTokens = firstCount(countIn(outputDetails, 'reasoning_tokens'), gemini.thoughts);
-  const reported = firstCount(usage['total_tokens'], gemini.total);
+  const reasoningTokens = firstCount(countIn(outputDetails, 'reasoning_tokens'), thoughts);
+  const reported = firstCount(usage['total_tokens'], gemini('totalTokenCount'));
 
   let outputTokens = firstCount(
     usage['completion_tokens'],
     usage['output_tokens'],
-    sumCounts(gemini.candidates, gemini.thoughts),
+    sumCounts(gemini('candidatesTokenCount'), thoughts),
   );
   let inputTokens = firstCount(
     usage['prompt_tokens'],
     usage['input_tokens'],
-    sumCounts(gemini.prompt, gemini.toolPrompt),
+    sumCounts(gemini('promptTokenCount'), gemini('toolUsePromptTokenCount')),
   );
   const hasClaudesNames =
     usage['cache_read_input_tokens'] !== undefined ||
@@ -220,22 +218,10 @@ function readAnyUsage(usage: JsonObject, headers: Headers | undefined): AnswerUs
     cacheReadTokens,
     cacheWriteTokens,
     reasoningTokens,
-    audioInputTokens: firstCount(
-      countIn(inputDetails, 'audio_tokens'),
-      countOfKind(gemini.promptDetails, 'AUDIO'),
-    ),
-    audioOutputTokens: firstCount(
-      countIn(outputDetails, 'audio_tokens'),
-      countOfKind(gemini.answerDetails, 'AUDIO'),
-    ),
-    imageInputTokens: firstCount(
-      countIn(inputDetails, 'image_tokens'),
-      countOfKind(gemini.promptDetails, 'IMAGE'),
-    ),
-    imageOutputTokens: firstCount(
-      countIn(outputDetails, 'image_tokens'),
-      countOfKind(gemini.answerDetails, 'IMAGE'),
-    ),
+    audioInputTokens: countMedia(inputDetails, promptDetails, 'audio'),
+    audioOutputTokens: countMedia(outputDetails, answerDetails, 'audio'),
+    imageInputTokens: countMedia(inputDetails, promptDetails, 'image'),
+    imageOutputTokens: countMedia(outputDetails, answerDetails, 'image'),
     cost: readCost(usage, headers),
   };
 }
