@@ -23,21 +23,11 @@ export function refusesStructuredOutput({
   status,
   body,
 }: Pick<FailedAttempt, 'kind' | 'status' | 'body'>): boolean {
-  if (body === undefined || !namesStructuredOutput(body)) return false;
+  const { param, code, message } = body ?? {};
+  const text = `${param ?? ''} ${code ?? ''} ${message ?? ''}`;
+  const isOwnFault = faultySchema.test(text) && !unknownField.test(text);
+  if (!namesFormat.test(text) || isOwnFault) return false;
   // A 2xx status: the error was the whole body or the first event of the stream.
   if (kind === 'undecided') return status !== undefined && status < 300;
   return kind === 'refused' && /^(400|422|50[01])$/.test(`${status}`);
-}
-
-/** The fields of an error that name what was rejected. */
-interface ErrorText {
-  readonly param?: string | null | undefined;
-  readonly code?: string | number | null | undefined;
-  readonly message?: string | undefined;
-}
-
-/** Returns whether an error is about structured output, but not about the caller's schema. */
-function namesStructuredOutput({ param, code, message }: ErrorText): boolean {
-  const text = `${param ?? ''} ${code ?? ''} ${message ?? ''}`;
-  return namesFormat.test(text) && (!faultySchema.test(text) || unknownField.test(text));
 }

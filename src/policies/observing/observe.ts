@@ -231,21 +231,16 @@ function describeAnswer(
   redaction: Redaction,
   durationMs: number,
 ): ObservedResponse {
-  const { requestId } = answer;
-  if ('response' in answer) {
-    const { status, headers } = answer.response;
-    const shown = withoutCookies(redaction.headers(headers));
-    const nothing = { phase: undefined, code: undefined, message: undefined, body: undefined };
-    return { status, headers: shown, requestId, ...nothing, durationMs };
-  }
-  const { status, headers = new Headers(), body, problem } = answer;
+  const isAnswer = 'response' in answer;
+  const { status, headers = new Headers() } = isAnswer ? answer.response : answer;
+  const { phase, code, problem, body }: Partial<FailedAttempt> = isAnswer ? {} : answer;
   const content = lazyCopy(body?.error);
   return {
     status,
-    headers: withoutCookies(headers),
-    requestId,
-    phase: answer.phase,
-    code: body?.code ?? answer.code,
+    headers: withoutCookies(isAnswer ? redaction.headers(headers) : headers),
+    requestId: answer.requestId,
+    phase,
+    code: body?.code ?? code,
     message: body?.message ?? problem,
     get body() {
       return content();
