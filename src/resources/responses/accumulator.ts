@@ -88,8 +88,12 @@ interface OpenItem {
   isDone: boolean;
   /** By list, type and index, and the latest by list and type. */
   readonly parts: Map<string, OpenPart>;
+  /** `false` if the parts are in another order than in their lists. */
   isSorted: boolean;
 }
+
+const byOrder = (one: { readonly order: number }, other: { readonly order: number }): number =>
+  one.order - other.order;
 
 const isText = (type: unknown): boolean => type === 'message' || type === 'reasoning';
 
@@ -107,7 +111,6 @@ export class ResponseAccumulator implements StreamProgress<ResponseStreamEvent> 
   readonly #latest = new Map<unknown, OpenItem>();
   /** Lists of annotations that are not part of an event. */
   readonly #ownLists = new WeakSet<unknown[]>();
-  #isSorted = true;
   #isEnded = false;
   #hasOutput = false;
   #usage: JsonObject | undefined;
@@ -139,8 +142,7 @@ export class ResponseAccumulator implements StreamProgress<ResponseStreamEvent> 
 
   get partial(): ModelResponse | undefined {
     if (!this.#keeps || !this.started) return undefined;
-    if (!this.#isSorted) this.#items.sort((one, other) => one.order - other.order);
-    this.#isSorted = true;
+    this.#items.sort(byOrder);
     const response = this.#response;
     const status = this.#isEnded ? response['status'] : 'in_progress';
     for (const open of this.#items) finishItem(open, status);
@@ -187,11 +189,11 @@ export class ResponseAccumulator implements StreamProgress<ResponseStreamEvent> 
     // Gateways end some streams with an empty output, although its items were sent.
     const isEmpty = !hasOutput(items) && hasOutput(this.#items.map(({ item }) => item));
     if (!isEnd || items.length === 0 || isEmpty) return;
-    const earlier = new EarlierItems(this.#items, this.#byId);
+    const [sent, byId] = [this.#items, new Map(this.#byId)];
     this.#items = [];
     for (const map of [this.#byId, this.#byIndex, this.#latest]) map.clear();
     items.forEach((item, index) => this.#addItem({ output_index: index }, item, true));
-    for (const { item } of this.#items) earlier.restore(item);
+    restoreContent(this.#items, sent, byId);
   }
 
   #end(status: string, response: unknown): void {
@@ -321,8 +323,7 @@ export class ResponseAccumulator implements StreamProgress<ResponseStreamEvent> 
   }
 
   #open(type: unknown, index: unknown): OpenItem {
-    const last = this.#items.at(-1);
-    const order = isIndex(index) ? index : (last?.order ?? 0);
+    const order = isIndex(index) ? index : (this.#items.at(-1)?.order ?? 0);
     const open: OpenItem = {
       item: type === 'message' ? { type, role: 'assistant' } : { type },
       order,
@@ -334,7 +335,6 @@ export class ResponseAccumulator implements StreamProgress<ResponseStreamEvent> 
       parts: new Map(),
       isSorted: true,
     };
-    if (last !== undefined && last.order > order) this.#isSorted = false;
     this.#items.push(open);
     this.#latest.set(type, open);
     return open;
@@ -355,32 +355,28 @@ export class ResponseAccumulator implements StreamProgress<ResponseStreamEvent> 
 /** Fields of items that events deliver in pieces, and those that a call cannot be answered without. */
 const contentFields = ['content', 'summary', 'arguments', 'input', 'code', 'name', 'call_id'];
 
-/** Items as they were sent before the last event, which may repeat them without their content. */
-class EarlierItems {
-  readonly #byId: ReadonlyMap<string, OpenItem>;
-  /** Items by type, and how many of them were found. */
-  readonly #byType = new Map<unknown, { readonly items: JsonObject[]; found: number }>();
-
-  constructor(items: readonly OpenItem[], byId: ReadonlyMap<string, OpenItem>) {
-    this.#byId = new Map(byId);
-    for (const { item } of items) {
-      const { type } = item;
-      const others = this.#byType.get(type);
-      if (others === undefined) this.#byType.set(type, { items: [item], found: 0 });
-      else others.items.push(item);
-    }
+/**
+ * Restores the content of items from those that were sent before the last event, which may repeat them without it. Items
+ * whose ids are not known are in the same order.
+ */
+function restoreContent(
+  items: readonly OpenItem[],
+  sent: readonly OpenItem[],
+  byId: ReadonlyMap<string, OpenItem>,
+): void {
+  const byType = new Map<unknown, OpenItem[]>();
+  for (const open of sent.toReversed()) {
+    const { type } = open.item;
+    byType.set(type, byType.get(type) ?? []);
+    byType.get(type)?.push(open);
   }
-
-  /** Restores the content of an item that has none. Call it for each item, in order. */
-  restore(item: JsonObject): void {
+  for (const { item } of items) {
     const { type, id } = item;
-    const others = this.#byType.get(type);
-    const inOrder = others?.items[others.found++];
-    const same = isId(id) ? this.#byId.get(id)?.item : undefined;
-    const earlier = same?.['type'] === type ? same : inOrder;
-    if (earlier === undefined) return;
+    const next = byType.get(type)?.pop();
+    const same = isId(id) ? byId.get(id) : undefined;
+    const earlier = same?.item['type'] === type ? same : next;
     for (const field of contentFields) {
-      const content = earlier[field];
+      const content = earlier?.item[field];
       if (isHollow(item[field]) && !isHollow(content)) item[field] = content;
     }
   }
@@ -446,10 +442,10 @@ function addParts(open: OpenItem, list: PartList, parts: unknown): void {
 function finishItem(open: OpenItem, status: unknown): void {
   const { item, isDone, isAnnounced, parts, isSorted } = open;
   if (!isSorted) {
-    const all = [...new Set(parts.values())].toSorted((one, other) => one.order - other.order);
-    for (const list of ['content', 'summary'] as const) {
-      const own = all.filter((part) => part.list === list).map(({ part }) => part);
-      if (own.length > 0) item[list] = own;
+    const sorted = [...new Set(parts.values())].toSorted(byOrder);
+    for (const name of ['content', 'summary'] as const) {
+      const own = sorted.filter(({ list }) => list === name).map(({ part }) => part);
+      if (own.length > 0) item[name] = own;
     }
     open.isSorted = true;
   }

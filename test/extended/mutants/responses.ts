@@ -3,7 +3,7 @@ import type { MutantsByFile } from './mutant.ts';
 /** Responses of the Responses API, whole and streamed. */
 export const responseMutants: MutantsByFile = {
   'resources/responses/accumulator.ts': [
-    { is: 'for (const { item } of this.#items) earlier.restore(item);', becomes: '' },
+    { is: 'restoreContent(this.#items, sent, byId);', becomes: '' },
     {
       is: 'if (hasValue(value) || !hasValue(target[key])) target[key] = value;',
       becomes: 'target[key] = value;',
@@ -12,7 +12,7 @@ export const responseMutants: MutantsByFile = {
       is: 'return isOther && (open.isDone || !isDone) ? undefined : open;',
       becomes: 'return open;',
     },
-    { is: 'if (!this.#isSorted) this.#items.sort', becomes: 'if (false) this.#items.sort' },
+    { is: 'this.#items.sort(byOrder);', becomes: '' },
   ],
   'resources/responses/parse.ts': [
     { is: "item['phase'] !== 'commentary' && (", becomes: '(' },
