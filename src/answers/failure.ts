@@ -171,8 +171,8 @@ function errorIn(level: JsonObject): unknown {
     if (name !== 'status' || findId(level) === undefined) return place;
   }
   const [choice] = listObjects(level['choices']);
-  const held = [choice, ...holders.map((name) => onlyObject(level[name]))];
-  return held.map((holder) => holder?.['error']).find((error) => hasValue(error));
+  const held = [choice, ...holders.map((name) => level[name])].filter(isObject);
+  return held.map(({ error }) => error).find((error) => hasValue(error));
 }
 
 /** Returns an object, also one that is the only item of a list. */
@@ -261,10 +261,15 @@ function findReason(body: JsonObject): string | undefined {
   return findFirst(levelsOf(body), (level) => reasonOf(level) ?? textByField(level));
 }
 
-/** Returns the message of a body. Some gateways put a whole response into it as JSON; one level is unwrapped. */
+/** Returns the message of a body. */
 function findMessage(value: unknown): string | undefined {
   const message = findOuterMessage(value);
-  if (message === undefined || !/^\s*[{[]/.test(message)) return message;
+  return message && unwrapMessage(message);
+}
+
+/** Unwraps one level of JSON, because some gateways put a whole response into a message. */
+function unwrapMessage(message: string): string {
+  if (!/^\s*[{[]/.test(message)) return message;
   const [text, suffix] = splitRequestId(message);
   const inner = findOuterMessage(parseJSON(text));
   return inner === undefined ? message : `${inner} ${suffix}`.trimEnd();
@@ -365,13 +370,6 @@ export function findTaskMessage(body: JsonObject): string | undefined {
     findFirst(levels, (level) => complaintIn(level[name])),
   );
   return message && unwrapMessage(message);
-}
-
-/** Unwraps one level of JSON, because some gateways put the vendor's whole response into a text field. */
-function unwrapMessage(text: string): string {
-  const inner = parseJSON(text);
-  if (!isObject(inner)) return text;
-  return findComplaint(inner)?.message ?? findTaskMessage(inner) ?? text;
 }
 
 export const isJSON = ({ envelope }: ErrorBody): boolean => !/^(html|text|empty)$/.test(envelope);

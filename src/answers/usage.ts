@@ -161,17 +161,16 @@ export function readUsage(usage: JsonObject, headers?: Headers): AnswerUsage {
 function readAnyUsage(usage: JsonObject, headers: Headers | undefined): AnswerUsage {
   const inputDetails = detailsIn(usage, inputNames);
   const outputDetails = detailsIn(usage, outputNames);
-  const gemini = (name: string): unknown => geminiField(usage, name);
-  const promptDetails = gemini('promptTokensDetails');
-  const answerDetails = gemini('candidatesTokensDetails');
-  const thoughts = gemini('thoughtsTokenCount');
+  const promptDetails = geminiField(usage, 'promptTokensDetails');
+  const answerDetails = geminiField(usage, 'candidatesTokensDetails');
+  const thoughts = geminiField(usage, 'thoughtsTokenCount');
 
   const cacheReadTokens = firstCount(
     countIn(inputDetails, 'cached_tokens'),
     usage['cache_read_input_tokens'],
     usage['cached_tokens'],
     usage['prompt_cache_hit_tokens'],
-    gemini('cachedContentTokenCount'),
+    geminiField(usage, 'cachedContentTokenCount'),
   );
   const written = toFields(usage['cache_creation']);
   const cacheWriteTokens = firstCount(
@@ -181,17 +180,20 @@ function readAnyUsage(usage: JsonObject, headers: Headers | undefined): AnswerUs
     sumCounts(usage['claude_cache_creation_5_m_tokens'], usage['claude_cache_creation_1_h_tokens']),
   );
   const reasoningTokens = firstCount(countIn(outputDetails, 'reasoning_tokens'), thoughts);
-  const reported = firstCount(usage['total_tokens'], gemini('totalTokenCount'));
+  const reported = firstCount(usage['total_tokens'], geminiField(usage, 'totalTokenCount'));
 
   let outputTokens = firstCount(
     usage['completion_tokens'],
     usage['output_tokens'],
-    sumCounts(gemini('candidatesTokenCount'), thoughts),
+    sumCounts(geminiField(usage, 'candidatesTokenCount'), thoughts),
   );
   let inputTokens = firstCount(
     usage['prompt_tokens'],
     usage['input_tokens'],
-    sumCounts(gemini('promptTokenCount'), gemini('toolUsePromptTokenCount')),
+    sumCounts(
+      geminiField(usage, 'promptTokenCount'),
+      geminiField(usage, 'toolUsePromptTokenCount'),
+    ),
   );
   const hasClaudesNames =
     usage['cache_read_input_tokens'] !== undefined ||
