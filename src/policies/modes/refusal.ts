@@ -25,8 +25,9 @@ export function refusesStructuredOutput({
 }: Pick<FailedAttempt, 'kind' | 'status' | 'body'>): boolean {
   const { param, code, message } = body ?? {};
   const text = `${param ?? ''} ${code ?? ''} ${message ?? ''}`;
-  const isOwnFault = faultySchema.test(text) && !unknownField.test(text);
-  if (!namesFormat.test(text) || isOwnFault) return false;
+  const isAboutFormat =
+    namesFormat.test(text) && (!faultySchema.test(text) || unknownField.test(text));
+  if (!isAboutFormat) return false;
   // A 2xx status: the error was the whole body or the first event of the stream.
   if (kind === 'undecided') return status !== undefined && status < 300;
   return kind === 'refused' && /^(400|422|50[01])$/.test(`${status}`);
