@@ -195,11 +195,9 @@ function buildRequest(
   checkWord('bodyFormat', bodyFormat, ['form', 'json']);
   checkObject('extraBody', extraBody);
   // The request of a remix doesn't contain the model, but the price depends on it.
-  const params = { video_id: remixOf, ...(model === undefined ? {} : { model }) };
-  const paramsWithModel = isText(extraBody?.['model'])
-    ? { ...params, model: extraBody['model'] }
-    : params;
-  const written = { ...writeParams(profile, operation, fields, paramsWithModel), ...extraBody };
+  const sentModel = isText(extraBody?.['model']) ? extraBody['model'] : model;
+  const params = { video_id: remixOf, ...(sentModel !== undefined && { model: sentModel }) };
+  const written = { ...writeParams(profile, operation, fields, params), ...extraBody };
   if (operation === 'videos.create') warnAboutSize(transport, written['model'], written['size']);
   const isJSON = ownFormat === 'json' && bodyFormat === 'json';
   const hasFiles = Object.values(fields).some(holdsFile);
@@ -228,22 +226,6 @@ function createRef(
   });
 }
 
-/** The response to a submission. The id in text beside an error may be that of another task. */
-const submittedSchema = (
-  sent: readonly string[],
-  onId: (id: string | undefined) => void,
-): ResponseSchema<VideoTask> => ({
-  ...videoSchemaFor(sent),
-  answer: {
-    name: 'task id',
-    isIn(body) {
-      const id = findTaskId(body);
-      onId(id);
-      return findId(body) !== undefined || (id !== undefined && !saysFailure(body));
-    },
-  },
-});
-
 /** Returns the format of the response to a submission. */
 function submittedAnswer(
   transport: Transport,
@@ -251,7 +233,19 @@ function submittedAnswer(
   sent: readonly string[],
 ): AnswerFormat<VideoTask, 'json'> {
   let named: string | undefined;
-  const answer = jsonAnswer({ schema: submittedSchema(sent, (id) => (named ??= id)) });
+  const schema: ResponseSchema<VideoTask> = {
+    ...videoSchemaFor(sent),
+    answer: {
+      name: 'task id',
+      isIn(body) {
+        const id = findTaskId(body);
+        named ??= id;
+        // The id in text beside an error may be that of another task.
+        return findId(body) !== undefined || (id !== undefined && !saysFailure(body));
+      },
+    },
+  };
+  const answer = jsonAnswer({ schema });
   return {
     kind: 'json',
     async read(request, received) {
@@ -265,8 +259,15 @@ function submittedAnswer(
         rememberSent(sent, task.ref);
         return { value: task };
       } catch (error) {
-        const { hide } = transport.client.credential;
-        throw addRef(error, named, hide, (id) => createRef(transport, submission, id, by));
+        const isRead = UnexpectedResponseError.isInstance(error) && isObject(error.data);
+        if (!isRead || named === undefined) throw error;
+        // The response that strict validation rejected still names the task, which is paid for.
+        const { body, data, summary } = error;
+        const ref = createRef(transport, submission, named, by);
+        const id = transport.client.credential.hide(named);
+        const advice = adviceToWait(ref, id === named);
+        const init = Object.assign({}, error, { advice, ref, body, data });
+        throw new VideoSubmitResponseError(`Video task ${id} was submitted, but ${summary}`, init);
       }
     },
   };
@@ -280,7 +281,7 @@ function send(
   transport: Transport,
   submission: VideoSubmission,
   options: VideoSubmitOptions,
-  request = buildRequest(transport, submission, options),
+  request?: ReturnType<typeof buildRequest>,
 ): GatewayPromise<VideoTask> {
   const first = sendOnce(transport, submission, options, request);
   const { bodyFormat = transport.client.bodyFormat } = options;
@@ -289,13 +290,7 @@ function send(
     const isOver = findRequest(error)?.scope.isOver === true;
     if (isOver || !isOtherFormat(error)) throw error;
     const asForm = changeOptions(options, { bodyFormat: 'form' });
-    const again = sendOnce(
-      transport,
-      submission,
-      asForm,
-      buildRequest(transport, submission, asForm),
-    );
-    return again.state().answer;
+    return sendOnce(transport, submission, asForm).state().answer;
   });
   return new GatewayPromise(open);
 }
@@ -310,13 +305,12 @@ function sendOnce(
   transport: Transport,
   submission: VideoSubmission,
   options: VideoSubmitOptions,
-  request: ReturnType<typeof buildRequest>,
+  request = buildRequest(transport, submission, options),
 ): GatewayPromise<VideoTask> {
   const submissionFor = (change: Change): VideoSubmission =>
     change === unchanged ? submission : (submission.change?.(change) ?? submission);
   // The fields of `extraBody` are already in the body.
-  const own =
-    options.extraBody === undefined ? options : changeOptions(options, { extraBody: undefined });
+  const own = changeOptions(options, { extraBody: undefined });
   return transport.operate(
     submission.operation,
     submission.fields,
@@ -334,26 +328,6 @@ function sendOnce(
     },
     own,
   );
-}
-
-/** Adds the handle to an error of strict validation: the rejected response still names the task, which is paid for. */
-function addRef(
-  error: unknown,
-  id: string | undefined,
-  hide: (text: string) => string,
-  makeHandle: (id: string) => VideoTaskRef,
-): unknown {
-  if (!UnexpectedResponseError.isInstance(error) || !isObject(error.data)) return error;
-  if (id === undefined) return error;
-  const { body, data, summary } = error;
-  const ref = makeHandle(id);
-  const init = Object.assign({}, error, {
-    advice: adviceToWait(ref, hide(id) === id),
-    ref,
-    body,
-    data,
-  });
-  return new VideoSubmitResponseError(`Video task ${hide(id)} was submitted, but ${summary}`, init);
 }
 
 /** Returns a checked submission in the form that all kinds of tasks share. */
