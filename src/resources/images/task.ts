@@ -10,7 +10,7 @@ import {
   trimmedText,
 } from '../../answers/objects.ts';
 import { displayURL } from '../../http/url.ts';
-import { readStatusWord } from '../../tasks/reading.ts';
+import { findStatusWord, readStatusWord } from '../../tasks/reading.ts';
 import type { JsonObject } from '../../types.ts';
 import { holdsPicture } from './pictures.ts';
 
@@ -20,12 +20,6 @@ export interface AcceptedTask {
   readonly ids: readonly string[];
   /** The status URL from the response. */
   readonly address: string | undefined;
-}
-
-function findStatus(levels: readonly JsonObject[]): string | undefined {
-  return findFirst(levels, ({ status, task_status, state }) =>
-    findFirst([task_status, status, state], trimmedText),
-  );
 }
 
 /** Returns the id in a field that only tasks have. */
@@ -96,7 +90,7 @@ export function findAcceptedTask(
   const body = answer === undefined && status === 202 ? {} : answer;
   if (!isObject(body) || holdsPicture(body)) return undefined;
   const levels = unwrapLevels(body);
-  const read = readStatusWord(findStatus(levels));
+  const read = readStatusWord(findStatusWord(body));
   const pollURL = findAddress(levels);
   const address = pollURL ?? headers.get('location') ?? undefined;
   const taskId = findFirst(levels, readTaskId);
