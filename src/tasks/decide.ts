@@ -1,6 +1,6 @@
 import { isAmount, isObject } from '../answers/objects.ts';
 import type { IntervalSettings } from '../options/interval.ts';
-import { readStatusWord } from './reading.ts';
+import { readStatusWord, statuses } from './reading.ts';
 import { checkStored, checkVersion, readStored, readTime } from './stored.ts';
 import type {
   NextPoll,
@@ -243,9 +243,6 @@ function findEnd(
     unchangedPolls >= complaints.polls && elapsed - unchangedSince >= complaints.span;
   return failure !== undefined && isRepeated ? 'failed' : undefined;
 }
-
-/** The statuses of a task, the least advanced first. */
-export const statuses: readonly TaskStatus[] = ['queued', 'in_progress', 'completed', 'failed'];
 
 function isString(value: unknown): value is string {
   return typeof value === 'string';

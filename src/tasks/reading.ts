@@ -20,31 +20,23 @@ interface StatusReading {
   readonly word: 'known' | 'empty' | 'foreign';
 }
 
+/** The statuses of a task, the least advanced first. */
+export const statuses: readonly TaskStatus[] = ['queued', 'in_progress', 'completed', 'failed'];
+
 /** Words of gateways and vendors, without separators and prefixes such as `JOB_STATE_`. */
-const words = {
+const words: Readonly<Record<TaskStatus, readonly string[]>> = {
   queued: [
     'queued queue queueing queuing inqueue pending submitted created accepted waiting',
     'preparing starting notstart notstarted',
-  ].join(' '),
-  in_progress: 'inprogress processing running generating rendering',
-  completed: 'completed complete succeeded succeed success successful done finished ready',
+  ],
+  in_progress: ['inprogress processing running generating rendering'],
+  completed: ['completed complete succeeded succeed success successful done finished ready'],
   failed: [
     'failed fail failure unsuccessful error errored timedout timeout expired 失败',
     'abort aborted cancel cancelled canceled cancelling canceling killed interrupted terminated',
     'blocked filtered denied refused revoked rejected moderated contentmoderated requestmoderated nsfw',
-  ].join(' '),
-} satisfies Record<TaskStatus, string>;
-
-/* @__NO_SIDE_EFFECTS__ */
-function indexWords(): ReadonlyMap<string, TaskStatus> {
-  const byWord = new Map<string, TaskStatus>();
-  for (const status of ['queued', 'in_progress', 'completed', 'failed'] as const) {
-    for (const word of words[status].split(' ')) byWord.set(word, status);
-  }
-  return byWord;
-}
-
-const statusByWord = indexWords();
+  ],
+};
 
 /**
  * Parses the status word of a gateway, in any case and spelling.
@@ -54,7 +46,8 @@ const statusByWord = indexWords();
 export function readStatusWord(word: string | undefined): StatusReading {
   const joined = (word ?? '').toLowerCase().replace(/[\s_-]/g, '');
   const plain = joined.replace(/^(?:job|task|mediageneration)?(?:state|status)?/, '') || joined;
-  const status = statusByWord.get(plain);
+  const isListed = (line: string): boolean => line.split(' ').includes(plain);
+  const status = statuses.find((each) => words[each].some(isListed));
   if (status !== undefined) return { status, word: 'known' };
   return { status: 'queued', word: plain === '' || plain === 'unknown' ? 'empty' : 'foreign' };
 }

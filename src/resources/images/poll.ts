@@ -14,12 +14,12 @@ import {
   hasFailedByNumber,
   parseWithIds,
   readStatusWord,
+  statuses,
 } from '../../tasks/reading.ts';
 import type { Target } from '../../tasks/kind.ts';
 import { acceptedStatus, pollAnswer } from '../../tasks/poll-answer.ts';
 import { gatewayFor, type ImageTaskRef } from '../../tasks/ref.ts';
 import type { PolledTask, TaskStatus } from '../../tasks/types.ts';
-import { statuses } from '../../tasks/decide.ts';
 import type { JsonObject } from '../../types.ts';
 import { findImages, joinImages } from './pictures.ts';
 
