@@ -175,7 +175,9 @@ export function download(
   queues.set(transport.client.shared, queue);
   const own = { ...request, ...more };
   const isVideo = (variant ?? 'video') === 'video';
-  const result = isVideo && resultURL ? new ResultURL(transport, task, own) : undefined;
+  const completed = findCompleted(task);
+  const result =
+    isVideo && resultURL ? new ResultURL(transport, resolved, completed?.url, own) : undefined;
   const explain = (failure: DescribedFailure): Error | undefined =>
     explainDownload(failure, { ref, hide });
   const gateway = gatewayFor(transport, ref);
@@ -196,6 +198,6 @@ export function download(
       ? new GatewayPromise(
           readContentId(caller, resolved, own).then((found) => ask(found, true).state().answer),
         )
-      : ask(id, findCompleted(task) !== undefined);
+      : ask(id, completed !== undefined);
   return result === undefined ? content : result.orElse(content);
 }

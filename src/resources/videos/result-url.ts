@@ -14,9 +14,8 @@ import { readExpiry } from '../../http/signed-url.ts';
 import { displayURL } from '../../http/url.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import { fetchFile } from '../../uploads/fetch-file.ts';
-import { findCompleted, resolveOwnTask } from './ref.ts';
+import type { ResolvedTask } from './ref.ts';
 import { readTask } from './kind.ts';
-import type { VideoTaskLike } from './types.ts';
 
 /** Statuses of a content route that are about the key, the account or the requested range. */
 const otherStatuses: readonly unknown[] = [401, 402, 416];
@@ -44,7 +43,7 @@ function describeExpiry(url: string): string {
 /** The URL of a result in its task, for a download whose content route fails. */
 export class ResultURL {
   readonly #transport: Transport;
-  readonly #task: VideoTaskLike;
+  readonly #resolved: ResolvedTask;
   readonly #options: RequestOptions;
   /** The time limit of the download, on the clock of `performance.now()`. */
   readonly #deadline: number;
@@ -53,15 +52,20 @@ export class ResultURL {
   /** `true` if the task is known to be completed and to have no URL. */
   #isAbsent: boolean;
 
-  constructor(transport: Transport, task: VideoTaskLike, options: RequestOptions) {
+  /** @param url - The URL in a completed task, or `''` if it has none; `undefined` if that is unknown. */
+  constructor(
+    transport: Transport,
+    resolved: ResolvedTask,
+    url: string | undefined,
+    options: RequestOptions,
+  ) {
     this.#transport = transport.snapshot();
-    this.#task = task;
+    this.#resolved = resolved;
     this.#options = options;
     const { totalTimeout = transport.client.call.totalTimeout } = options;
     this.#deadline = performance.now() + (totalTimeout ?? Infinity);
-    const known = findCompleted(task)?.url;
-    this.#isAbsent = known === '';
-    this.known = known && this.#isOther(known) ? known : undefined;
+    this.#isAbsent = url === '';
+    this.known = url && this.#isOther(url) ? url : undefined;
   }
 
   /** Returns the content, from the URL in the task if the content route fails. */
@@ -98,8 +102,7 @@ export class ResultURL {
     }
     const isLost = tried.size === 0 && this.#isAbsent && permanentStatuses.includes(error.status);
     const { hide } = this.#transport.client.credential;
-    const task = this.#task;
-    throw isLost ? describeLost(error, hide(typeof task === 'string' ? task : task.id)) : failure;
+    throw isLost ? describeLost(error, hide(this.#resolved.ref.id)) : failure;
   }
 
   get #remaining(): number {
@@ -108,8 +111,7 @@ export class ResultURL {
 
   /** Returns whether a URL is another one than that of the content route. */
   #isOther(url: string): boolean {
-    const { ref } = resolveOwnTask(this.#transport, this.#task);
-    const path = `/videos/${encodeURIComponent(ref.id)}/content`;
+    const path = `/videos/${encodeURIComponent(this.#resolved.ref.id)}/content`;
     return !new URL(url).pathname.endsWith(path);
   }
 
@@ -117,10 +119,9 @@ export class ResultURL {
   async #read(callId: string | undefined): Promise<string | undefined> {
     if (this.#isAbsent) return undefined;
     const { signal, headers, query, fetchOptions } = this.#options;
-    const resolved = resolveOwnTask(this.#transport, this.#task);
     const own = { signal, headers: withoutRange(headers), query, fetchOptions, callId };
     const options = { ...own, totalTimeout: Math.min(longestRead, this.#limit ?? longestRead) };
-    const task = await readTask(this.#transport, resolved, options).catch(() => undefined);
+    const task = await readTask(this.#transport, this.#resolved, options).catch(() => undefined);
     const { status, url } = task ?? {};
     if (url !== undefined && this.#isOther(url)) return url;
     this.#isAbsent = status === 'completed';
