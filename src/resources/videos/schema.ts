@@ -69,12 +69,8 @@ export function toResultURL(value: unknown): string | undefined {
   return URL.canParse(text) ? text : undefined;
 }
 
-/* @__NO_SIDE_EFFECTS__ */
-const toPaths = (places: readonly string[]): readonly (readonly string[])[] =>
-  places.map((place) => place.split('.'));
-
 /** Paths of the result in a body. The URL of a video there proves that the task is completed. */
-const resultPlaces = toPaths([
+const resultPlaces: readonly string[] = [
   'metadata.url',
   'url',
   'video_url',
@@ -103,15 +99,15 @@ const resultPlaces = toPaths([
   'video_result.url',
   'works.video.resource',
   'output.works.video.resource',
-]);
+];
 
 /** More paths of the result. If `content` is a list, a running task may repeat its reference video there. */
-const contentPlaces = toPaths([
+const contentPlaces: readonly string[] = [
   'content.video_url',
   'content.video_url.url',
   'content.result_url',
   'content.url',
-]);
+];
 
 /** Types of result items that are not the video. */
 const nonVideoTypes = /^(image|cover|thumbnail|poster|audio|text)/i;
@@ -136,12 +132,8 @@ function toVideoURL(value: unknown): string | undefined {
 
 type ReadURL = (value: unknown) => string | undefined;
 
-function findURL(
-  level: JsonObject,
-  places: readonly (readonly string[])[],
-  read: ReadURL,
-): string | undefined {
-  return findFirst(places, (path) => findFirst(valuesAt(level, path), read));
+function findURL(level: JsonObject, places: readonly string[], read: ReadURL): string | undefined {
+  return findFirst(places, (place) => findFirst(valuesAt(level, place.split('.')), read));
 }
 
 /** Returns the URL of the result. It is meaningful only for completed tasks. */
