@@ -58,12 +58,11 @@ function toImageTask(
   const resultURL = levels.map((level) => trimmedText(level['response_url'])).find(Boolean);
   const hasPictures = Array.isArray(images?.['data']) && images['data'].length > 0;
   let { status } = reading;
-  let inferred: true | undefined;
-  if (reading.word !== 'known' && hasPictures) {
-    status = 'completed';
-    inferred = word === undefined ? undefined : true;
-  }
-  if (reading.word !== 'known' && !hasPictures && hasFailedByNumber(body, word)) status = 'failed';
+  const isUnclear = reading.word !== 'known';
+  if (isUnclear && hasPictures) status = 'completed';
+  else if (isUnclear && hasFailedByNumber(body, word)) status = 'failed';
+  const inferred: true | undefined =
+    isUnclear && hasPictures && word !== undefined ? true : undefined;
   const withheld = status === 'completed' && !hasPictures ? findWithheld(body) : undefined;
   if (withheld !== undefined) status = 'failed';
   // In an envelope without an id, `status` describes the request, not the task.

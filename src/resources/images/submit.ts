@@ -46,17 +46,13 @@ export interface ImageCall<Params extends ImageParamsBase> {
 /** The response to a submission: images, or a task. */
 type Answered<Result> = Result | TaskResponse<Result>;
 
-/** Adds advice to errors of forms at gateways that expect JSON. */
-function explainForm(failure: DescribedFailure): Error | undefined {
-  const fix =
-    'Files are sent as a form. If the gateway expects JSON, pass the images as data URLs, or set requests: { "images.edit": { body: "json" } } in its profile.';
-  return explained(failure, expectsJSON, `${fix} ${failure.init.advice}`);
-}
-
-/** Adds advice to errors of calls that exceeded the timeout of a proxy. */
-function explainImages(failure: DescribedFailure): Error | undefined {
+/** Adds advice to errors of forms at gateways that expect JSON, and of calls that exceeded the timeout of a proxy. */
+function explainImages(failure: DescribedFailure, isForm: boolean): Error | undefined {
   const { status, advice } = failure.init;
-  if (status !== 504 && status !== 524) return undefined;
+  const form =
+    'Files are sent as a form. If the gateway expects JSON, pass the images as data URLs, or set requests: { "images.edit": { body: "json" } } in its profile.';
+  const other = isForm ? explained(failure, expectsJSON, `${form} ${advice}`) : undefined;
+  if (other !== undefined || (status !== 504 && status !== 524)) return other;
   const way =
     'For slow images behind a proxy, use stream: true, or a model or route that returns a task.';
   return explained(failure, /^/, `${way} ${advice}`);
@@ -72,8 +68,7 @@ function writeCall<Params extends ImageParamsBase>(
   const isForm = 'form' in request && request.isWritten !== true;
   return {
     ...request,
-    explain: (failure: DescribedFailure) =>
-      (isForm ? explainForm(failure) : undefined) ?? explainImages(failure),
+    explain: (failure: DescribedFailure) => explainImages(failure, isForm),
     holdsResult: (value: unknown) => holdsNestedPicture(withoutSent(value, listURLs(params))),
   };
 }
@@ -139,18 +134,12 @@ class ImageRun {
   }
 
   /** Returns the result of a call without a ledger. */
-  readonly settle = <Result extends object>(data: Answered<Result>): Result | Promise<Result> => {
+  readonly complete = <Result extends object>(data: Answered<Result>): Result | Promise<Result> => {
     if (!(data instanceof TaskResponse)) return data;
     const { ref, toResult, foreignURL } = TaskResponse.task(data);
     return this.finish({ ref, answer: { data }, call: undefined }, toResult, foreignURL);
   };
 }
-
-const createRef = (
-  { baseURL }: Transport,
-  id: string,
-  { model, callId, requestId }: LoggedTask,
-): ImageTaskRef => makeImageRef({ id, baseURL, model, createdAt: Date.now(), callId, requestId });
 
 const asImages = (images: ImagesResponse): ImagesResponse => images;
 
@@ -171,17 +160,15 @@ export function callForImages<Params extends ImageParamsBase>(
         kind: 'json',
         write: (sent, change) =>
           (change === unchanged ? written : undefined) ?? writeCall(call, own, sent),
-        format: (sent) => {
+        format(sent) {
           const urls = listURLs(sent);
-          return wholeAnswer(
-            readTaskResponse(transport, sent.model, () => asImages, urls),
-            urls,
-          );
+          const readTask = readTaskResponse(transport, sent.model, () => asImages, urls);
+          return wholeAnswer(readTask, urls);
         },
       },
       own,
     );
-  if (options.ledger === undefined) return send(given)._thenUnwrap(run.settle);
+  if (options.ledger === undefined) return send(given)._thenUnwrap(run.complete);
   const checked: ImageRequestOptions = transport.checkOptions(operation, options);
   // Written before the claim, so that the ledger never claims a submission that cannot be sent.
   const written = writeCall(call, checked, params);
@@ -198,18 +185,21 @@ async function submitWithLedger<Params extends ImageParamsBase>(
   const { callId = '', extraBody } = options;
   const { model } = params;
   const fields: object = params;
+  const { baseURL } = transport;
+  const createRef = (id: string, task: LoggedTask): ImageTaskRef =>
+    makeImageRef({ id, baseURL, createdAt: Date.now(), ...task });
   const submission: Submission<ImageTaskRef, Answered<ImagesResponse>> = {
     kind: imageTasks,
     content: () => [[operation, undefined, ...comparable({ ...fields })], extraBody],
     model: model ?? undefined,
-    createRef: (id, task) => createRef(transport, id, task),
+    createRef,
     send,
     async refIn({ data, request_id: requestId }, sent) {
       if (data instanceof TaskResponse) return TaskResponse.task(data).ref;
       const { params: changed } = await readChange(sent);
       const used = isText(changed['model']) ? changed['model'] : (model ?? undefined);
       const task = { callId, requestId: requestId ?? undefined, model: used };
-      return { ...createRef(transport, callId, task), hasImages: true };
+      return { ...createRef(callId, task), hasImages: true };
     },
     isResult: (data) => !(data instanceof TaskResponse),
   };
@@ -228,8 +218,8 @@ async function submitWithLedger<Params extends ImageParamsBase>(
   const images = await run.finish(submitted, asImages, foreignURL);
   // The body was read for the ledger; `response` has a copy of it.
   const response = Response.json(images, answer?.response);
-  const requestId = answer === undefined ? ref.requestId : (answer.request_id ?? undefined);
-  return OpenAnswer.of(response, requestId, images);
+  const requestId = answer === undefined ? ref.requestId : answer.request_id;
+  return OpenAnswer.of(response, requestId ?? undefined, images);
 }
 
 /** Makes a call for a stream of images. A task that is returned instead becomes a stream once it is completed. */
@@ -262,5 +252,5 @@ export function streamImages<Params extends ImageParamsBase, Item>(
     },
     given,
   );
-  return sent._thenUnwrap(run.settle);
+  return sent._thenUnwrap(run.complete);
 }

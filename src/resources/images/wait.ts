@@ -14,23 +14,6 @@ import type { ImageWaitOptions, ImageWaitState, ImageWaitStep } from './wait-opt
 
 type DoneImages = Done<ImageTaskRef, ImageTask>;
 
-/** Creates the error of a completed task whose images cannot be returned. */
-function withoutImages(
-  hide: (text: string) => string,
-  { ref, task }: DoneImages,
-  problem: string,
-  { issues }: Partial<ShapeMismatch> = {},
-): GatewayError {
-  const { status, raw_status: rawStatus, raw } = task;
-  return imageErrors.withoutResult(
-    `Image task ${ref.id} is completed, ${problem}`,
-    'It is paid for: fetch the result from the gateway with error.ref.id, or read it in error.cause.body.',
-    { ref, state: { polls: 1, status, rawStatus }, hide },
-    raw,
-    issues,
-  );
-}
-
 /**
  * Returns the images of a completed task.
  *
@@ -41,18 +24,27 @@ export function readImages(
   done: DoneImages,
 ): ImagesResponse {
   const { ref, task } = done;
-  if (task.images === undefined) {
+  const { status, raw_status: rawStatus, raw, images: found } = task;
+  const withoutImages = (problem: string, issues?: ShapeMismatch['issues']): GatewayError =>
+    imageErrors.withoutResult(
+      `Image task ${ref.id} is completed, ${problem}`,
+      'It is paid for: fetch the result from the gateway with error.ref.id, or read it in error.cause.body.',
+      { ref, state: { polls: 1, status, rawStatus }, hide },
+      raw,
+      issues,
+    );
+  if (found === undefined) {
     const resultURL = foreignResult(task);
-    const problem =
+    throw withoutImages(
       resultURL === undefined
         ? 'and its response contains no image.'
-        : `and its result is at ${resultURL}, to which the key is not sent.`;
-    throw withoutImages(hide, done, problem);
+        : `and its result is at ${resultURL}, to which the key is not sent.`,
+    );
   }
   const { drift, call } = transport.client;
   const { validation = call.validation } = settings.request;
   try {
-    const images = readValue(task.images, imagesSchema, {
+    const images = readValue(found, imagesSchema, {
       validation,
       onIssue: (issue) => drift.report('images.wait', issue),
     });
@@ -61,12 +53,8 @@ export function readImages(
     return images;
   } catch (error) {
     if (!(error instanceof ShapeMismatch)) throw error;
-    throw withoutImages(
-      hide,
-      done,
-      `but strict validation rejects its response. ${error.message}`,
-      error,
-    );
+    const problem = `but strict validation rejects its response. ${error.message}`;
+    throw withoutImages(problem, error.issues);
   }
 }
 
