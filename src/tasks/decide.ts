@@ -72,11 +72,7 @@ const timerSlack = 10;
 const longestPause = { afterErrors: 30_000, requested: 300_000 };
 
 /** Varies a pause at random, so that tasks submitted together are not polled together. */
-function applyJitter(
-  pause: number,
-  { jitter, min, max }: IntervalSettings,
-  random: number,
-): number {
+function addJitter(pause: number, { jitter, min, max }: IntervalSettings, random: number): number {
   return Math.round(Math.min(max, Math.max(min, pause * (1 + jitter * (2 * random - 1)))));
 }
 
@@ -97,7 +93,7 @@ export function begin(
   waited = 0,
 ): { readonly state: TaskWaitState; readonly pause?: NextPoll } {
   const state = checkState(undefined, since);
-  const first = applyJitter(interval.first, interval, random);
+  const first = addJitter(interval.first, interval, random);
   if (age === undefined || age >= first) return { state };
   const remaining = timeout === null ? first : Math.max(0, timeout - waited);
   const delayMs = Math.min(first, first - age, remaining);
@@ -160,7 +156,7 @@ export function decide(
     if (timeout !== null && started >= timeout - timerSlack) return stop(next, 'timeout');
     const remaining = timeout === null ? Infinity : Math.max(0, Math.ceil(timeout - elapsed));
     const requested = Math.min(retryAfter, longestPause.requested);
-    const varied = applyJitter(pause, { ...interval, max }, random);
+    const varied = addJitter(pause, { ...interval, max }, random);
     const delayMs = Math.min(Math.max(varied, requested), remaining);
     const earliestMs = Math.min(Math.max(interval.min, requested), delayMs);
     return { state: next, next: { delayMs, earliestMs } };

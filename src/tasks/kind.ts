@@ -25,14 +25,11 @@ export interface Target<Ref> {
   readonly handle?: object | undefined;
 }
 
-type Read<Task> = Pick<WithResponse<Task>, 'data' | 'response'>;
-
-/** Starts a poll. Returns a call, whose response is awaited by its method. */
 type ReadTask<Ref, Task> = (
   transport: Transport,
   target: Target<Ref>,
   options: RequestOptions,
-) => { withResponse(): Promise<Read<Task>> };
+) => Promise<Pick<WithResponse<Task>, 'data' | 'response'>>;
 
 /**
  * One kind of task: its handles, polls and errors. Submissions, ledgers and waits are the same for all kinds; see

@@ -143,11 +143,8 @@ export interface ListingLedger extends SubmitLedger {
 /** Returns those of the calls that are not over and were claimed before a time, oldest first. */
 export function selectOpen(calls: readonly OpenCall[], before: number | undefined): OpenCall[] {
   const isTime = before === undefined || Number.isFinite(before);
-  check(
-    isTime,
-    'before',
-    'must be a time in milliseconds since 1970, such as Date.now() - 3_600_000.',
-  );
+  const problem = 'must be a time in milliseconds since 1970, such as Date.now() - 3_600_000.';
+  check(isTime, 'before', problem);
   const isMeant = ({ status, since }: OpenCall): boolean =>
     status !== 'finished' && (before === undefined || since === undefined || since < before);
   return calls.filter(isMeant).toSorted((a, b) => (a.since ?? 0) - (b.since ?? 0));
@@ -262,11 +259,9 @@ export function memoryLedger(): ListingLedger {
       return call && toEntry(call);
     },
     async open({ before } = {}) {
-      const all = [...calls].map(([callId, call]) => ({
-        callId,
-        since: call.since,
-        ...toEntry(call),
-      }));
+      const all = [...calls].map(([callId, call]) => {
+        return { callId, since: call.since, ...toEntry(call) };
+      });
       return selectOpen(all, before);
     },
   };

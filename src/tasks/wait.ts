@@ -6,7 +6,7 @@ import { mapConcurrent } from './many.ts';
 import { type RunStep, WaitRun } from './run.ts';
 import type { WaitScope } from './scope.ts';
 import type { Submitted } from './submit.ts';
-import type { PolledTask, TaskUpdate } from './types.ts';
+import type { PolledTask } from './types.ts';
 import { checkState } from './decide.ts';
 
 export interface Done<Ref, Task> {
@@ -42,24 +42,15 @@ export async function stepTask<Ref extends AnyRef, Task extends PolledTask>(
   }
 }
 
-/** An event while a task is watched. */
-export type WatchEvent<Ref, Task, Failed> =
-  | { readonly type: 'submitted'; readonly ref: Ref }
-  | ({ readonly type: 'update' } & TaskUpdate<Task>)
-  /** A poll failed temporarily; another one follows. */
-  | { readonly type: 'poll-error'; readonly error: unknown }
-  | { readonly type: 'completed'; readonly task: Task }
-  | { readonly type: 'failed'; readonly error: Failed };
-
 /** Watches an existing task, and closes the scope. A failed task is an event instead of an error. */
 export async function* watchTask<Ref extends AnyRef, Task extends PolledTask, Failed>(
   scope: WaitScope<Ref, Task>,
   task: unknown,
   hasFailed: (error: unknown) => error is Failed,
-): AsyncGenerator<WatchEvent<Ref, Task, Failed>, void, undefined> {
+) {
   try {
     const target = scope.resolve(task);
-    yield { type: 'submitted', ref: target.ref };
+    yield { type: 'submitted', ref: target.ref } as const;
     const run = new WaitRun(scope, target);
     for (;;) {
       const { next, update, pollError } = await run.step();
@@ -67,11 +58,12 @@ export async function* watchTask<Ref extends AnyRef, Task extends PolledTask, Fa
       const isFailed = hasFailed(failure);
       if (failure !== undefined && !isFailed) throw failure;
       if ('delayMs' in next && pollError !== undefined) {
-        yield { type: 'poll-error', error: pollError };
+        yield { type: 'poll-error', error: pollError } as const;
       }
-      if (update !== undefined) yield { type: 'update', ...update };
-      if (isFailed) return yield { type: 'failed', error: failure };
-      if ('result' in next) return yield { type: 'completed', task: next.result };
+      if (update !== undefined) yield { type: 'update', ...update } as const;
+      if (isFailed) yield { type: 'failed', error: failure } as const;
+      if ('result' in next) yield { type: 'completed', task: next.result } as const;
+      if (isFailed || 'result' in next) return;
     }
   } finally {
     scope.close();

@@ -118,11 +118,8 @@ function editRequest(
     check(isFile === first.isFile, field, problem);
   }
   if (!first.isFile) return { json: params };
-  check(
-    (images ?? undefined) === undefined,
-    'images',
-    'accepts only references; pass files as image.',
-  );
+  const onlyReferences = 'accepts only references; pass files as image.';
+  check((images ?? undefined) === undefined, 'images', onlyReferences);
   // The gateway takes several files only as `image[]`, and a single file only as `image`.
   const name = Array.isArray(image) && image.length > 1 ? 'image[]' : 'image';
   return {

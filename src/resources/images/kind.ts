@@ -21,9 +21,7 @@ export const imageTasks: TaskKind<ImageTaskRef, ImageTask> = {
     check(ref.hasImages !== true, 'ref', problem);
     return { ref, handle: Object(task) };
   },
-  read: (transport, target, options) => ({
-    withResponse: () => pollImages(transport, target, options),
-  }),
+  read: pollImages,
   restate: restateImage,
   errors: imageErrors,
   SubmitUnknown: ImageSubmitUnknownError,

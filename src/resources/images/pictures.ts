@@ -199,12 +199,10 @@ export const holdsPicture = (value: unknown): boolean => listImages(value).lengt
  * Returns whether lists or objects in a response hold a picture. The URL beside an error may be that of its
  * documentation.
  */
-export const holdsNestedPicture = (value: unknown): boolean =>
-  holdsPicture(
-    Object.fromEntries(
-      Object.entries(fieldsOf(value)).filter(([, inner]) => typeof inner === 'object'),
-    ),
-  );
+export function holdsNestedPicture(value: unknown): boolean {
+  const nested = Object.entries(fieldsOf(value)).filter(([, inner]) => typeof inner === 'object');
+  return holdsPicture(Object.fromEntries(nested));
+}
 
 /**
  * Converts a response or the status of a completed task to the response of an image call; `undefined` if it holds no

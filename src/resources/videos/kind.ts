@@ -54,12 +54,12 @@ const vendorRoute = { type: 'vendor', vendorPrefix: 'kling' } as const;
 export const videoTasks: TaskKind<VideoTaskRef, VideoTask> = {
   parse: parseVideoTaskRef,
   resolve: resolveTask,
-  read: readTask,
+  read: (transport, target, options) => readTask(transport, target, options).withResponse(),
   recordReader(transport, { ref }) {
     const { unsupported } = gatewayFor(transport, ref)?.profile ?? {};
     const isServed = unsupported?.['videos.retrieveFromVendor'] === undefined;
     if (ref.route.type !== 'openai' || !isServed) return undefined;
-    return (own, target, options) => readTask(own, target, options, vendorRoute);
+    return (own, target, options) => readTask(own, target, options, vendorRoute).withResponse();
   },
   restate: restateVideo,
   errors: videoErrors,
