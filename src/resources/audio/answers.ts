@@ -1,5 +1,5 @@
 import { decodeBytes, encodeBase64, encodedPiece } from '../../answers/bytes.ts';
-import { isObject, isText, trimmedText } from '../../answers/objects.ts';
+import { trimmedText } from '../../answers/objects.ts';
 import type { ResponseSchema } from '../../answers/reader.ts';
 import { withoutSent } from '../../answers/result-places.ts';
 import type { AnswerFormat, GatewayRequest } from '../../calls/gateway-request.ts';
@@ -26,7 +26,7 @@ import type { JsonObject } from '../../types.ts';
 import { fetchFile } from '../../uploads/fetch-file.ts';
 import { fileAnswer } from '../../uploads/file-answer.ts';
 import { requireWhole } from '../../uploads/file-end.ts';
-import { findAudio, readAudioEvent } from './places.ts';
+import { findAudio, splitEvent } from './places.ts';
 import type { SpeechStreamEvent } from './types.ts';
 
 /** Fetches the audio at a URL in a response, without the key, within the limits of the call. */
@@ -70,21 +70,6 @@ const speechEventSchema: ResponseSchema<SpeechStreamEvent> = {
     if (event['type'] === 'speech.audio.delta') event['audio'] ??= event['audio_data'] ?? '';
   },
 };
-
-/** Converts an event of another API to events of this one. */
-function splitEvent(value: unknown): readonly JsonObject[] {
-  const piece = isObject(value) && !isText(value['type']) ? readAudioEvent(value) : undefined;
-  if (piece === undefined) return [];
-  const { bytes, url, isLast, isWhole } = piece;
-  const audio = bytes && encodeBase64(bytes);
-  const events: JsonObject[] = [];
-  if (audio !== undefined && !isWhole) events.push({ type: 'speech.audio.delta', audio });
-  if (isLast) {
-    const whole = isWhole && audio !== undefined ? { audio } : {};
-    events.push({ type: 'speech.audio.done', ...whole, ...(url !== undefined && { url }) });
-  }
-  return events.length > 0 ? events : [{ type: 'speech.audio.delta', audio: '' }];
-}
 
 /**
  * Follows a redirect to the audio file: some vendors respond to speech requests with its URL. Returns

@@ -1,4 +1,4 @@
-import { decodeBytes, decodeHex, isHex } from '../../answers/bytes.ts';
+import { decodeBytes, decodeHex, encodeBase64, isHex } from '../../answers/bytes.ts';
 import { isObject, isText, toFields, trimmedText } from '../../answers/objects.ts';
 import { deepestResult, notResults, parseNested } from '../../answers/result-places.ts';
 import type { JsonObject } from '../../types.ts';
@@ -66,15 +66,6 @@ export function findAudio(value: unknown): readonly string[] {
   return bytes.length > 0 ? bytes : collect(value, '', isAddress);
 }
 
-export interface AudioPiece {
-  readonly bytes?: Uint8Array<ArrayBuffer> | undefined;
-  readonly url?: string | undefined;
-  /** `true` for the last piece. */
-  readonly isLast: boolean;
-  /** `true` if the bytes are all of the audio, which earlier pieces have in part. */
-  readonly isWhole: boolean;
-}
-
 function decodePiece(text: string): Uint8Array<ArrayBuffer> | undefined {
   return isHex(text) ? decodeHex(text) : decodeBytes(text)?.bytes;
 }
@@ -83,19 +74,27 @@ function decodePiece(text: string): Uint8Array<ArrayBuffer> | undefined {
 const chunkObject = 'audio.speech.chunk';
 
 /**
- * Reads an event of MiniMax (`data.audio`, `data.status`), Alibaba (`output.audio`) or sglang-omni (`audio.data`);
- * `undefined` for any other.
+ * Converts an event of MiniMax (`data.audio`, `data.status`), Alibaba (`output.audio`) or sglang-omni (`audio.data`) to
+ * events of this API; none for any other.
  */
-export function readAudioEvent(event: JsonObject): AudioPiece | undefined {
+export function splitEvent(value: unknown): readonly JsonObject[] {
+  const event = toFields(value);
   const data = toFields(event['data']);
   const output = toFields(event['output']);
   const isMiniMax = 'audio' in data || 'status' in data;
   const isChunk = event['object'] === chunkObject;
-  if (!isMiniMax && !isChunk && !('audio' in output)) return undefined;
+  const isOther = !isMiniMax && !isChunk && !('audio' in output);
+  if (isOther || isText(event['type'])) return [];
   const [text] = findAudio(event);
   const reason = trimmedText((isChunk ? event : output)['finish_reason']);
-  const isLast = data['status'] === 2 || (reason !== undefined && reason !== 'null');
+  // The last event of MiniMax has all of the audio, which earlier ones have in part.
+  const isWhole = data['status'] === 2;
+  const isLast = isWhole || (reason !== undefined && reason !== 'null');
   const url = text !== undefined && isURL(text) ? text : undefined;
   const bytes = text === undefined || url !== undefined ? undefined : decodePiece(text);
-  return { bytes, url, isLast, isWhole: data['status'] === 2 };
+  const audio = bytes && encodeBase64(bytes);
+  const delta = { type: 'speech.audio.delta', audio: (isWhole ? undefined : audio) ?? '' };
+  if (!isLast) return [delta];
+  const whole = isWhole && audio !== undefined ? { audio } : {};
+  return [delta, { type: 'speech.audio.done', ...whole, ...(url !== undefined && { url }) }];
 }
