@@ -18,7 +18,7 @@ import { readStatusWord } from '../../tasks/reading.ts';
 import { videoErrors } from './errors.ts';
 import { gatewayFor } from '../../tasks/ref.ts';
 import { readTask } from './kind.ts';
-import { findCompleted, findContentId, type ResolvedTask, resolveOwnTask } from './ref.ts';
+import { findCompleted, type ResolvedTask, resolveOwnTask } from './ref.ts';
 import { ResultURL, withoutRange } from './result-url.ts';
 import type { VideoTaskLike, VideoTaskRef } from './types.ts';
 import type { VideoDownloadOptions } from './wait-options.ts';
@@ -192,7 +192,7 @@ export function download(
     return caller.operate('videos.downloadContent', { task_id: id }, parts, sent, gateway);
   };
   const hasOwnId = gateway?.profile.video?.contentId !== undefined;
-  const id = hasOwnId ? findContentId(task) : ref.id;
+  const id = hasOwnId ? completed?.contentId : ref.id;
   const content =
     id === undefined
       ? new GatewayPromise(

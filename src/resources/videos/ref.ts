@@ -56,25 +56,11 @@ export function rememberCompleted(
   for (const ref of refs) if (ref !== undefined) completed.set(ref, { url: kept, contentId });
 }
 
-/** Returns what the last read of a task's handle found. */
-function recall(task: VideoTask | VideoTaskRef): Completed | undefined {
+/** Returns what a task, or an earlier read of its handle, has of its result; `undefined` if it is not known to be completed. */
+export function findCompleted(task: VideoTaskLike): Completed | undefined {
+  if (typeof task === 'string') return undefined;
   const ref = 'ref' in task ? task.ref : task;
-  return isObject(ref) ? completed.get(ref) : undefined;
-}
-
-/**
- * Returns the URL of the result of a task, from its status or from an earlier read of its handle; `undefined` if the
- * task is not known to be completed.
- */
-export function findCompleted(task: VideoTaskLike): Pick<Completed, 'url'> | undefined {
-  if (typeof task === 'string') return undefined;
-  const isDone = 'status' in task && task.status === 'completed';
-  return isDone ? { url: task.url ?? '' } : recall(task);
-}
-
-/** Returns the id for the content route that a task has, or the last read of its handle had. */
-export function findContentId(task: VideoTaskLike): string | undefined {
-  if (typeof task === 'string') return undefined;
-  const own = 'content_id' in task ? task.content_id : undefined;
-  return own ?? recall(task)?.contentId;
+  const known = isObject(ref) ? completed.get(ref) : undefined;
+  if (!('status' in task) || task.status !== 'completed') return known;
+  return { url: task.url ?? '', contentId: task.content_id ?? known?.contentId };
 }
