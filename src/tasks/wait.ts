@@ -70,30 +70,20 @@ export async function* watchTask<Ref extends AnyRef, Task extends PolledTask, Fa
   }
 }
 
-/** One of many waits: the completed task, or the error of its wait. */
-type Waited<Given, Task> = { readonly index: number; readonly given: Given } & (
-  | { readonly task: Task; readonly error?: undefined }
-  | { readonly task?: undefined; readonly error: unknown }
-);
-
 /** Waits for many tasks at once, and closes the scope. */
 export async function* waitForAll<Ref extends AnyRef, Task extends PolledTask, Given>(
   scope: WaitScope<Ref, Task>,
   takeTasks: () => Iterable<Given>,
-): AsyncGenerator<Waited<Given, Task>, void, undefined> {
+) {
   try {
-    yield* mapConcurrent(
-      takeTasks(),
-      Infinity,
-      async (given, index): Promise<Waited<Given, Task>> => {
-        try {
-          const task = await new WaitRun(scope, scope.resolve(given)).untilDone();
-          return { index, given, task };
-        } catch (error) {
-          return { index, given, error };
-        }
-      },
-    );
+    yield* mapConcurrent(takeTasks(), Infinity, async (given, index) => {
+      try {
+        const task = await new WaitRun(scope, scope.resolve(given)).untilDone();
+        return { index, given, task };
+      } catch (error) {
+        return { index, given, error };
+      }
+    });
   } finally {
     scope.close();
   }
