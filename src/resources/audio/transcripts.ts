@@ -1,6 +1,7 @@
 import {
   fill,
   findFirst,
+  firstObject,
   hasValue,
   isObject,
   isText,
@@ -190,8 +191,6 @@ function deliverTranscript(
   };
 }
 
-const first = (value: unknown): JsonObject => listObjects(value)[0] ?? {};
-
 /**
  * Returns a response with the transcript in `text`. Workers AI puts it into `result`, RunPod into `output`, and
  * Deepgram into the first alternative of the first channel.
@@ -199,12 +198,12 @@ const first = (value: unknown): JsonObject => listObjects(value)[0] ?? {};
 function locateText(value: JsonObject): JsonObject {
   if (typeof value['text'] === 'string') return value;
   const output = toFields(value['output']);
-  const channel = first(toFields(value['results'])['channels']);
+  const channel = firstObject(toFields(value['results'])['channels']);
   const places = [
     toFields(value['result'])['text'],
     output['transcription'],
     output['text'],
-    first(channel['alternatives'])['transcript'],
+    firstObject(channel?.['alternatives'])?.['transcript'],
   ];
   const text = places.find((place) => typeof place === 'string');
   return text === undefined ? value : { ...value, text };

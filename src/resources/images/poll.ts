@@ -202,15 +202,12 @@ export function foreignResult({ resultURL }: ImageTask): string | undefined {
 
 /** Joins the tasks of one call into one. Failed tasks count only if all of them failed. */
 function joinTasks(tasks: readonly ImageTask[]): ImageTask {
-  const running = tasks.filter(({ status }) => status === 'queued' || status === 'in_progress');
-  const completed = tasks.filter(({ status }) => status === 'completed');
-  const counted = running.length > 0 ? running : completed.length > 0 ? completed : tasks;
-  const [first] = counted.toSorted(
+  const [first] = tasks.toSorted(
     (one, other) => statuses.indexOf(one.status) - statuses.indexOf(other.status),
   );
   if (first === undefined) throw new TypeError('There is no task.');
   if (first.status !== 'completed') return first;
-  const answers = completed.flatMap(({ images }) => (images === undefined ? [] : [images]));
+  const answers = tasks.map(({ images }) => images).filter((images) => images !== undefined);
   return { ...first, images: answers.length === 0 ? undefined : joinImages(answers) };
 }
 

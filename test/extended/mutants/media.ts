@@ -53,7 +53,10 @@ export const mediaMutants: MutantsByFile = {
       becomes: 'return url;',
     },
     { is: 'if (!isUnknownTask(error)) throw error;', becomes: '' },
-    { is: 'running.length > 0 ? running : completed', becomes: 'completed' },
+    {
+      is: 'statuses.indexOf(one.status) - statuses.indexOf(other.status)',
+      becomes: '0',
+    },
   ],
   'resources/audio/places.ts': [
     {
