@@ -99,12 +99,9 @@ function editRequest(
   profile: GatewayProfile | undefined,
 ): OperationRequest<'images.edit'> {
   const { image, images, mask, markup, ...others } = params;
-  const inputs = [
-    ...listImages('image', image),
-    ...listImages('images', images),
-    ...listImages('mask', mask),
-    ...listImages('markup', markup),
-  ].map(([field, source]) => ({ field, isFile: isImageFile(field, source, profile) }));
+  const inputs = Object.entries({ image, images, mask, markup })
+    .flatMap(([name, value]) => listImages(name, value))
+    .map(([field, source]) => ({ field, isFile: isImageFile(field, source, profile) }));
   const isMissing = (image ?? images ?? options?.extraBody ?? undefined) === undefined;
   check(!isMissing, 'image', 'is missing; pass a file, a URL or a list of them.');
   if (profile?.requests?.['images.edit']?.body === 'json' && inputs.some(({ isFile }) => isFile)) {
