@@ -46,8 +46,9 @@ const words: Readonly<Record<TaskStatus, readonly string[]>> = {
 export function readStatusWord(word: string | undefined): StatusReading {
   const joined = (word ?? '').toLowerCase().replace(/[\s_-]/g, '');
   const plain = joined.replace(/^(?:job|task|mediageneration)?(?:state|status)?/, '') || joined;
-  const isListed = (line: string): boolean => line.split(' ').includes(plain);
-  const status = statuses.find((each) => words[each].some(isListed));
+  const status = statuses.find((each) =>
+    words[each].some((line) => line.split(' ').includes(plain)),
+  );
   if (status !== undefined) return { status, word: 'known' };
   return { status: 'queued', word: plain === '' || plain === 'unknown' ? 'empty' : 'foreign' };
 }
