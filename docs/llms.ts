@@ -21,7 +21,7 @@ async function read(page: string): Promise<Page> {
 }
 
 /** Returns the first sentence of a page that is neither code nor a table. */
-function readSummary(text: string): string {
+export function readSummary(text: string): string {
   const paragraphs = text
     .replaceAll(/^```[\s\S]*?^```$/gm, '')
     .split('\n\n')

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { defineConfig, type DefaultTheme, type MarkdownRenderer } from 'vitepress';
 import packageJson from '../../package.json' with { type: 'json' };
 import { groups, moved } from '../contents.ts';
-import { renderTexts } from '../llms.ts';
+import { readSummary, renderTexts } from '../llms.ts';
 
 const docs = path.join(import.meta.dirname, '..');
 
@@ -13,6 +13,12 @@ function readTitle(page: string): string {
   const [, title = page] =
     /^# (.*)$/m.exec(readFileSync(path.join(docs, `${page}.md`), 'utf8')) ?? [];
   return title.replaceAll('`', '');
+}
+
+/** Returns the first sentence of a page as plain text, for previews of links to it. */
+function readDescription(page: string): string {
+  const text = readFileSync(path.join(docs, `${page}.md`), 'utf8');
+  return readSummary(text).replaceAll(/[`*]/g, '');
 }
 
 const guides: DefaultTheme.SidebarItem[] = groups.map(({ text, pages }) => ({
@@ -51,34 +57,46 @@ const search: DefaultTheme.LocalSearchOptions = {
       // Pages come before the reference, and first the page that is named like the term.
       boostDocument(id: string, term: string) {
         if (id.includes('/api/')) return 0.05;
+        const isGuide = !/\/(CONTRIBUTING|promises|wire|compatibility-evidence)\b/.test(id);
         const stem = term.slice(0, Math.max(4, term.length - 2));
         const page = /([^/.#]*)(?:\.html)?(?:#.*)?$/.exec(id)?.[1]?.toLowerCase() ?? '';
         // The names of the pages that were merged into others.
         const merged: Readonly<Record<string, string>> = {
           operations: 'embeddings-gemini-speech-transcription',
-          runtimes: 'browser',
+          runtimes: 'browser-cloudflare',
           'rate-limits': 'fallbacks',
-          'structured-output': 'tools-json',
+          'structured-output': 'tools-json-function',
           debugging: 'tracing-traces-opentelemetry',
-          'command-line': 'playground',
+          'command-line': 'playground-exit',
           frameworks: 'ai-sdk',
           // Words that are on many pages, and explained on this one.
+          'getting-started': 'install',
           'options-time': 'timeout',
+          'options-connection': 'api-key',
+          'your-own-server': 'next',
           'what-you-may-be-charged': 'image',
-          costs: 'was',
+          costs: 'was-price-usage',
           'environment-and-files': 'variables',
           'what-is-stored': 'logged',
+          video: 'sora-crash',
+          testing: 'vitest-mock',
+          errors: 'outcome',
         };
         const words = `${page}-${merged[page] ?? ''}`.split('-');
-        const isNamed = words.some((word) => word.startsWith(stem));
+        // "js" does not mean JSON.
+        const isNamed = stem.length > 2 && words.some((word) => word.startsWith(stem));
         // The fewer words its name has, the more it is about each.
-        return isNamed ? 5 / page.split('-').length ** 0.25 : 1;
+        return isNamed ? 5 / page.split('-').length ** 0.25 : isGuide ? 1 : 0.25;
       },
     },
   },
 };
 
-/** Adds the name of its column to each cell of a table, for narrow pages. */
+/** The longest names, in characters, that are not broken in the narrowest and in wider tables. */
+const shortName = 12;
+const mediumName = 24;
+
+/** Adds the name of its column to each cell of a table, for narrow pages, and marks names that need not be broken. */
 function labelCells(markdown: MarkdownRenderer): void {
   markdown.core.ruler.push('cell-labels', ({ tokens }) => {
     let column = 0;
@@ -89,7 +107,14 @@ function labelCells(markdown: MarkdownRenderer): void {
       else if (token.type === 'tr_open') column = 0;
       else if (token.type === 'th_open')
         names.push(text.replaceAll('`', '').replace(/(?<![?:])$/, ':'));
-      else if (token.type === 'td_open') token.attrSet('data-label', names[column++] ?? '');
+      else if (token.type === 'td_open') {
+        token.attrSet('data-label', names[column++] ?? '');
+        for (const code of tokens[index + 1]?.children ?? []) {
+          const { type, content } = code;
+          if (type !== 'code_inline' || content.length > mediumName || /\s/.test(content)) continue;
+          code.attrSet('class', content.length > shortName ? 'medium-name' : 'short-name');
+        }
+      }
     }
   });
 }
@@ -132,10 +157,13 @@ export default defineConfig({
   outDir: '.vitepress/dist',
   srcExclude: ['node_modules/**', 'README.md'],
   transformPageData({ relativePath, frontmatter }) {
+    const page = relativePath.replace(/\.md$/, '');
+    const isPage = groups.some(({ pages }) => pages.includes(page));
     // The tables of these pages need the place of the outline.
     const [, name] =
       /^guides\/(options|operations|what-you-may-be-charged)\.md$/.exec(relativePath) ?? [];
     if (name !== undefined) Object.assign(frontmatter, { aside: false, pageClass: name });
+    return isPage ? { description: readDescription(page) } : undefined;
   },
   async buildEnd({ outDir }) {
     const { list, whole } = await renderTexts();

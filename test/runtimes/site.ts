@@ -83,14 +83,14 @@ async function look(page: Page, at: string): Promise<void> {
       problems.push(`${at} links to ${pathname}, which is not there`);
   }
   if (checkedByAxe.has(at)) await runBothThemes(page, at);
-  // Tables of figures may scroll, but a table of options must show its last column at every width.
-  for (const width of at.startsWith('/guides/') ? [360, 640, 800, 960, 1100, 1280] : []) {
+  // A table must show its last column at every width.
+  for (const width of [360, 640, 800, 960, 1100, 1280]) {
     await page.setViewportSize({ width, height: 720 });
     const cut = await page.$$eval(
-      '.vp-doc table',
-      (tables) =>
-        tables.filter(({ scrollWidth, clientWidth, parentElement }) => {
-          const room = parentElement?.clientWidth ?? 0;
+      'html, .vp-doc table',
+      (elements) =>
+        elements.filter(({ scrollWidth, clientWidth, parentElement }) => {
+          const room = parentElement?.clientWidth ?? clientWidth;
           return scrollWidth > clientWidth + 1 || clientWidth > room + 1;
         }).length,
     );
@@ -141,6 +141,16 @@ const searches: Readonly<Record<string, string>> = {
   maxRetries: 'options-charges',
   BudgetError: 'error-classes',
   'retry image': 'retries-and-charges',
+  'api key': 'options-connection',
+  install: 'getting-started',
+  'next.js': 'your-own-server',
+  'cloudflare workers': 'runtimes',
+  'function calling': 'structured-output',
+  'exit code': 'command-line',
+  'price list': 'costs',
+  sora: 'video',
+  vitest: 'testing',
+  outcome: 'errors',
 };
 
 /** The name of each page, also of those that are sections of others now, leads to it. */
@@ -186,7 +196,9 @@ async function search(page: Page): Promise<void> {
 
 /** What hosts show of a link, the texts for programs, and the page for unknown addresses. */
 async function checkFiles(page: Page): Promise<void> {
-  for (const at of ['/', '/guides/options']) {
+  const descriptions = new Set<string>();
+  const shared = ['/', '/guides/options', '/guides/video'];
+  for (const at of shared) {
     await page.goto(`${origin}${at}`);
     const tags = await page.$$eval('meta[property^="og:"]', (all) =>
       all.map((tag) => [tag.getAttribute('property'), tag.getAttribute('content')]),
@@ -195,12 +207,15 @@ async function checkFiles(page: Page): Promise<void> {
     for (const name of ['og:title', 'og:description']) {
       if ((named.get(name) ?? '') === '') problems.push(`${at} has no ${name}`);
     }
+    descriptions.add(named.get('og:description') ?? '');
   }
+  if (descriptions.size < shared.length) problems.push('pages share an og:description');
   for (const name of ['llms.txt', 'llms-full.txt']) {
     if (findFile(`/${name}`) === undefined) problems.push(`${name} is not there`);
   }
   await page.goto(`${origin}/404.html`);
   if ((await page.getByRole('main').count()) !== 1) problems.push('404.html has no landmark');
+  await runBothThemes(page, '404.html');
 }
 
 /** The comparison of charges runs in the browser of the visitor. */
