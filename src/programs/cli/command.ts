@@ -29,9 +29,10 @@ export interface Run<Options> {
   /**
    * Prints the charge, and asks for confirmation on a terminal.
    *
+   * @param refusal - Printed if the user declines.
    * @throws `Exit` if the user declines
    */
-  confirmCharge(message: string): Promise<void>;
+  confirmCharge(message: string, refusal?: string): Promise<void>;
 }
 
 /** Time limit for reading a price before the question, in milliseconds. */
@@ -151,12 +152,12 @@ export function define<Options>(
           return '';
         }
       },
-      async confirmCharge(message) {
+      async confirmCharge(message, refusal = 'Nothing was sent.') {
         context.isCharged = true;
         terminal.note(message);
         if (options.yes === true || !terminal.canAsk) return;
         if (await terminal.confirm('Continue?', signal)) return;
-        terminal.note('Nothing was sent.');
+        terminal.note(refusal);
         throw new Exit(exitCodes.refused);
       },
     };

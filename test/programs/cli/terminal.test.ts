@@ -294,6 +294,30 @@ test('the question before a charge has the price, and No says that nothing was s
   expect(emulator.charges).toHaveLength(0);
 });
 
+test('the question before a video has the price of its seconds', async () => {
+  const run = machine.open(['video', 'create', '-m', 'm-video', '--seconds', '4', 'A boat']);
+  await run.shows(/m-video creates a video, about \$0\.008, which will be charged\./);
+  run.type('\r');
+
+  expect(await run.end()).toBe(1);
+  expect(run.screen).toMatch(/Nothing was sent\.\r\n$/);
+  expect(emulator.charges).toHaveLength(0);
+});
+
+test('the question of the doctor has aligned prices, and No does not deny its free requests', async () => {
+  const only = ['--only', 'chat', 'image-edit-form'];
+  const run = machine.open(['doctor', '--spend', '0.5', '-m', 'm-large', ...only]);
+  await run.shows(
+    / {2}chat {21}m-large {2}up to \$\S+\r\n {2}image-edit-form {10}m-image {2}up to \$/,
+  );
+  await run.shows(/Continue\? \[y\/N\] /);
+  run.type('\r');
+
+  expect(await run.end()).toBe(1);
+  expect(run.screen).toMatch(/No paid call was sent\.\r\n$/);
+  expect(emulator.charges).toHaveLength(0);
+});
+
 test('the question has no price if the gateway publishes none', async () => {
   emulator.quirks.accountRoutes = [];
   const run = machine.open([...draw, 'A boat']);

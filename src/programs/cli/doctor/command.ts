@@ -60,9 +60,10 @@ function parseLimit(text: string): number {
 /** Describes the calls of a plan and the most that they can cost. */
 function describePlan({ calls, usd, limit }: Plan): string {
   const made = calls.filter(({ skip, estimate }) => skip === undefined && estimate.usd > 0);
+  const longest = Math.max(0, ...made.map(({ model }) => model?.id.length ?? 0));
   const lines = made.map(({ call, model, estimate }) => {
     const cost = `${estimate.isKnown ? 'up to' : 'no price; at most'} ${dollars(estimate.usd)}`;
-    return `  ${call.id.padEnd(24)} ${model?.id ?? ''}  ${cost}`;
+    return `  ${call.id.padEnd(24)} ${(model?.id ?? '').padEnd(longest)}  ${cost}`;
   });
   const count = made.length === 1 ? '1 call costs' : `${made.length} calls cost`;
   const summary = `${count} up to ${dollars(usd)}, of a limit of ${dollars(limit)}:`;
@@ -91,7 +92,7 @@ function spendOptions(run: Run<DoctorOptions>): SpendOptions | undefined {
     only,
     models: model,
     async confirm(plan) {
-      if (!isConfirmed) await run.confirmCharge(describePlan(plan));
+      if (!isConfirmed) await run.confirmCharge(describePlan(plan), 'No paid call was sent.');
       isConfirmed = true;
     },
     onTask(id) {
