@@ -1,3 +1,4 @@
+import { findAllJSON } from '../../answers/find-json.ts';
 import { isObject, parseJSON } from '../../answers/objects.ts';
 import { parsePartialJSON } from '../../structured/json.ts';
 
@@ -22,32 +23,16 @@ export function isSameJSON(one: string, other: string): boolean {
   return first !== undefined && first === second;
 }
 
-const bracketOrQuote = /["{}]/g;
-const restOfString = /[^"\\]*(?:\\.[^"\\]*)*"?/gs;
-
 /** Splits a text that consists of at least two JSON objects; `undefined` for any other text. */
-function splitObjects(text: string): string[] | undefined {
+function splitObjects(text: string): readonly string[] | undefined {
   const objects: string[] = [];
-  let [start, depth] = [0, 0];
-  for (let at = 0; at < text.length;) {
-    bracketOrQuote.lastIndex = at;
-    const found = bracketOrQuote.exec(text);
-    if (found === null) break;
-    at = found.index + 1;
-    if (found[0] === '"') {
-      restOfString.lastIndex = at;
-      restOfString.test(text);
-      at = restOfString.lastIndex;
-      continue;
-    }
-    depth += found[0] === '{' ? 1 : -1;
-    if (depth > 0) continue;
-    if (depth < 0) return undefined;
-    objects.push(text.slice(start, at).trim());
-    start = at;
+  let end = 0;
+  for (const { start, json } of findAllJSON(text)) {
+    if (!json.startsWith('{') || text.slice(end, start).trim() !== '') return undefined;
+    objects.push(json);
+    end = start + json.length;
   }
-  const isWhole = depth === 0 && text.slice(start).trim() === '';
-  return isWhole && objects.length > 1 && objects.every(areArgumentsComplete) ? objects : undefined;
+  return objects.length > 1 && text.slice(end).trim() === '' ? objects : undefined;
 }
 
 /**

@@ -184,9 +184,6 @@ function wrapCall(call: JsonObject): void {
   };
 }
 
-const hasToolCalls = ({ tool_calls: calls }: JsonObject): boolean =>
-  calls !== undefined && calls !== null;
-
 function normalizeMessage(value: JsonObject, isFinished: boolean): void {
   normalizeContent(value);
   dropEmptyCall(value);
@@ -211,8 +208,9 @@ const callPiece: ResponseSchema<ChatCompletionChunkToolCall> = {
  * @param isFinished - `true` if the model ended the response itself.
  */
 function normalizeToolCalls(value: JsonObject, isFinished: boolean): void {
-  if (!hasToolCalls(value)) return;
-  const sent = listObjects(value['tool_calls']);
+  const { tool_calls: calls } = value;
+  if (calls === undefined || calls === null) return;
+  const sent = listObjects(calls);
   const assembler = new ToolCallAssembler();
   const pieces = sent.map((call) => normalizeValue(call, callPiece)).flatMap(splitPiece);
   assembler.add(pieces.map((piece, index) => ({ ...piece, index })));
@@ -287,7 +285,7 @@ function normalizeDelta(value: JsonObject): void {
   if (value['role'] === '') delete value['role'];
   dropEmptyCall(value);
   normalizeText(value['function_call'], 'arguments');
-  if (hasToolCalls(value)) normalizeItems(value, 'tool_calls', normalizePiece);
+  if (value['tool_calls']) normalizeItems(value, 'tool_calls', normalizePiece);
 }
 
 /** Converts an index from text to a number. */

@@ -86,8 +86,8 @@ const explainEngine = (failure: DescribedFailure): Error | undefined =>
 /** The requested format decides the return type; the response decides how each vector is decoded. */
 function embeddingsFormat(params: EmbeddingCreateParams, options: RequestOptions | undefined) {
   const { input, dimensions, encoding_format } = { ...params, ...options?.extraBody };
-  const form = { inputs: countInputs(input), dimensions, format: encoding_format ?? 'float' };
-  return jsonAnswer({ schema: embeddingsSchema(form) });
+  const schema = embeddingsSchema(countInputs(input), dimensions, encoding_format ?? 'float');
+  return jsonAnswer({ schema });
 }
 
 /** Checks the parameters and returns the request body. */

@@ -145,16 +145,6 @@ function reinsert(value: unknown, vectors: readonly string[]): boolean {
   return next === vectors.length;
 }
 
-/** The requested number, length and format of vectors. */
-export interface VectorForm {
-  /** Number of inputs. */
-  readonly inputs: number;
-  /** Requested length. */
-  readonly dimensions?: number | undefined;
-  /** Requested format. Vectors in formats other than these two are returned unchanged. */
-  readonly format: 'float' | 'base64' | (string & {});
-}
-
 type Body = Omit<CreateEmbeddingResponse, 'missing'>;
 
 const fields = {
@@ -241,12 +231,16 @@ function describeBroken(issues: readonly ResponseIssue[]): Fault | undefined {
   return count === 0 ? undefined : { problem, issues };
 }
 
-/** Schema for vectors as numbers or base64, converted from any supported format. */
-export function embeddingsSchema({
-  inputs,
-  dimensions,
-  format,
-}: VectorForm): ResponseSchema<CreateEmbeddingResponse | Base64EmbeddingResponse> {
+/**
+ * Schema for vectors as numbers or base64, converted from any supported format.
+ *
+ * @param format - The requested format. Vectors in formats other than `float` and `base64` are returned unchanged.
+ */
+export function embeddingsSchema(
+  inputs: number,
+  dimensions: Dimensions,
+  format: string,
+): ResponseSchema<CreateEmbeddingResponse | Base64EmbeddingResponse> {
   const isKnown = format === 'float' || format === 'base64';
   /** The vectors that were read while they were compared. */
   const compared = new Map<JsonObject, Vector>();
@@ -293,7 +287,7 @@ export interface VectorsAnswer extends Omit<Body, 'data'> {
  */
 export function vectorsSchema(
   inputs: number,
-  dimensions: number | undefined,
+  dimensions: Dimensions,
 ): ResponseSchema<VectorsAnswer> {
   const read = ({ embedding }: JsonObject): Float32Array | undefined => {
     const vector = readVector(embedding, dimensions);
