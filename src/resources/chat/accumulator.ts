@@ -155,9 +155,9 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
    */
   #joinPart(piece: ChatCompletionChunkChoice): void {
     const { index, delta } = piece;
-    const [first] = this.#choices.values();
-    if (first === undefined || this.#choices.has(index)) return;
-    const { choice } = first;
+    if (this.#choices.has(index)) return;
+    const [{ choice } = {}] = this.#choices.values();
+    if (choice === undefined) return;
     const isFinished = isFinishReason(choice.finish_reason);
     const isEnd = !hasPieces(delta) && !isFinished;
     if (!isEnd && !this.#parts.has(index) && !continuesMessage(choice.message, delta)) return;
