@@ -8,7 +8,7 @@ import type { JsonObject } from '../types.ts';
 import { outputInstruction } from './json.ts';
 import type { CallableTool } from './tool-loop.ts';
 
-/** How the requests of an API ask for JSON. */
+/** How the requests of an API request JSON. */
 export interface OutputDialect<Source extends object, Params extends Source> {
   /** Tells the requests of this API from others that a provider treats differently. */
   readonly name: string;
@@ -34,14 +34,14 @@ export function findOutput<Source extends object, Params extends Source>(
     order: hasJSONMode ? ['json_schema', 'json_object', 'prompt'] : ['json_schema', 'prompt'],
     inMode(own, mode) {
       // A fallback may have replaced the schema.
-      const asked = mode === 'json_schema' ? undefined : dialect.findSchema(own);
-      if (asked === undefined) return own;
-      return dialect.withInstruction(own, outputInstruction(asked), mode === 'json_object');
+      const current = mode === 'json_schema' ? undefined : dialect.findSchema(own);
+      if (current === undefined) return own;
+      return dialect.withInstruction(own, outputInstruction(current), mode === 'json_object');
     },
   };
 }
 
-/** Rejects parameters of a run that ask for several answers. */
+/** Rejects parameters of a run that request several choices. */
 export function checkSingle(field: string, count: number | null | undefined): void {
   check((count ?? 1) === 1, field, 'must be 1: a run follows one conversation.');
 }
@@ -67,8 +67,8 @@ export class Turns<Options extends RequestOptions> {
   readonly #transport: Transport;
   readonly #options: Options;
   #count = 0;
-  /** How the first request was changed, if a fallback answered it. */
-  #answered = unchanged;
+  /** How the first request was changed, if a fallback served it. */
+  #change = unchanged;
 
   /** @param transport - A snapshot, so that all requests go to one gateway with one key. */
   constructor(transport: Transport, options: Options) {
@@ -76,9 +76,9 @@ export class Turns<Options extends RequestOptions> {
     this.#options = options;
   }
 
-  /** The parameters of the model that answered, if that was a fallback. */
+  /** The parameters of the model that responded, if that was a fallback. */
   get params(): Readonly<JsonObject> {
-    return this.#answered.params;
+    return this.#change.params;
   }
 
   /**
@@ -91,7 +91,7 @@ export class Turns<Options extends RequestOptions> {
     if (this.#count === 1) return options;
     const { callId, idempotencyKey = callId } = options;
     const { idempotency = this.#transport.client.call.idempotency } = options;
-    const stays = withoutChanged({ ...options, fallback: null }, this.#answered);
+    const stays = withoutChanged({ ...options, fallback: null }, this.#change);
     if (idempotencyKey === undefined || !idempotency) return stays;
     const key = idempotencyKey.replaceAll(/[^!-~]/g, '_').slice(0, longestKey);
     return { ...stays, idempotencyKey: `${key}-turn-${this.#count}` };
@@ -99,6 +99,6 @@ export class Turns<Options extends RequestOptions> {
 
   /** Remembers how the request that was answered differs from the caller's. */
   follow(change: Change): void {
-    if (this.#count === 1) this.#answered = change;
+    if (this.#count === 1) this.#change = change;
   }
 }

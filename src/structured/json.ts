@@ -20,9 +20,9 @@ const reasoning = /^\s*<(?:think|thinking|thought)>[\s\S]*?(?:<\/(?:think|thinki
  * fences that some models add.
  */
 export function extractJSON(text: string): string {
-  const answer = text.replace(reasoning, '').trim();
-  const inside = answer.replace(/^(?:```\w*\s*)+/, '');
-  return inside === answer ? answer : withoutFence(inside);
+  const output = text.replace(reasoning, '').trim();
+  const inside = output.replace(/^(?:```\w*\s*)+/, '');
+  return inside === output ? output : withoutFence(inside);
 }
 
 /** Removes code fences and white space from the end. */

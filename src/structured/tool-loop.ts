@@ -20,7 +20,7 @@ interface ToolResult {
 }
 
 /** The functions with which one API requests responses and receives tool results. */
-export interface ToolDialect<Answer, Call> {
+export interface ToolDialect<Completion, Call> {
   readonly tools: ReadonlyMap<string, CallableTool>;
   /** Maximum number of requests to the model. */
   readonly limit: number;
@@ -30,8 +30,8 @@ export interface ToolDialect<Answer, Call> {
   /** Runs the calls of a response one after another instead of concurrently. */
   readonly isSequential?: boolean;
   /** Sends the conversation so far to the model. */
-  ask(): Promise<Answer>;
-  callsIn(answer: Answer): readonly Call[];
+  request(): Promise<Completion>;
+  callsIn(completion: Completion): readonly Call[];
   /** Returns the name of the tool, and its arguments as text. */
   read(call: Call): readonly [name: string, text: string];
   /** Returns whether the arguments of a call are cut off, so that it must not run. */
@@ -39,7 +39,7 @@ export interface ToolDialect<Answer, Call> {
   /** Adds results to the conversation. Returns whether they end the run. */
   add(results: readonly (readonly [call: Call, result: ToolResult])[]): boolean;
   /** Called and awaited after each response and its tool calls. */
-  afterEach?(answer: Answer): unknown;
+  afterEach?(completion: Completion): unknown;
 }
 
 /**
@@ -47,25 +47,25 @@ export interface ToolDialect<Answer, Call> {
  *
  * @returns The last response.
  */
-export async function runToolLoop<Answer, Call>(
-  dialect: ToolDialect<Answer, Call>,
-): Promise<Answer> {
+export async function runToolLoop<Completion, Call>(
+  dialect: ToolDialect<Completion, Call>,
+): Promise<Completion> {
   const { signal, whatRemains } = dialect;
   const checkAborted = (): void => {
     if (signal.aborted) throw runAborted(signal, whatRemains);
   };
   for (let left = dialect.limit; ; left -= 1) {
-    const answer = await dialect.ask();
-    const calls = dialect.callsIn(answer);
+    const completion = await dialect.request();
+    const calls = dialect.callsIn(completion);
     let isOver = calls.length === 0;
     for (const group of dialect.isSequential ? calls.map((call) => [call]) : [calls]) {
       if (isOver) break;
       isOver = dialect.add(await callAll(dialect, group));
       checkAborted();
     }
-    await dialect.afterEach?.(answer);
+    await dialect.afterEach?.(completion);
     checkAborted();
-    if (isOver || left <= 1) return answer;
+    if (isOver || left <= 1) return completion;
   }
 }
 

@@ -51,7 +51,7 @@ function normalizeHead(value: JsonObject, object: string): void {
     (numberFrom(counts['prompt_tokens']) ?? 0) + (numberFrom(counts['completion_tokens']) ?? 0);
 }
 
-/** Normalizes the answer to a request for one choice, and joins choices that are parts of one message. */
+/** Normalizes the response to a request for one choice, and joins choices that are parts of one message. */
 export function normalizeOneCompletion(value: JsonObject): void {
   const [first, ...others] = listObjects(value['choices']);
   if (first !== undefined && others.length > 0) {

@@ -24,7 +24,7 @@ function toRequestMessage(message: unknown): unknown {
   // OpenRouter reads annotations of files, so that it does not parse them again.
   const isFile = listObjects(sent['annotations']).some(({ type }) => type === 'file');
   if (!isFile) delete sent['annotations'];
-  // Strict providers reject fields that only answers have, even if they are null.
+  // Strict providers reject fields that only responses have, even if they are null.
   for (const [name, value] of Object.entries(sent)) {
     if (value === null && name !== 'content' && name !== 'tool_calls') delete sent[name];
   }

@@ -57,9 +57,9 @@ function createProtocol(choices: number): StreamProtocol<ChatCompletionChunk> {
     hasContent: ({ choices: pieces }) => pieces.some(({ delta }) => hasPieces(delta)),
     fromAnswer: (answer) => (isObject(answer) && isCompletion(answer) ? [toChunk(answer)] : []),
     isPiece: (received) => {
-      const answer = toFields(received);
-      const list = listObjects(answer['choices']);
-      return endsInError(answer) || list.some(({ delta }) => isObject(delta));
+      const body = toFields(received);
+      const list = listObjects(body['choices']);
+      return endsInError(body) || list.some(({ delta }) => isObject(delta));
     },
   };
 }

@@ -52,12 +52,12 @@ export function parseCompletion(
 }
 
 /** Awaits a call, and reports how its request differs from the caller's. */
-async function untilAnswered<T>(
+async function untilOpened<T>(
   call: GatewayPromise<T>,
-  onAnswer: (change: Change) => void,
+  onResponse: (change: Change) => void,
 ): Promise<T> {
   const response = await call;
-  onAnswer(await readChange(call));
+  onResponse(await readChange(call));
   return response;
 }
 
@@ -75,7 +75,7 @@ export async function streamWithEvents(
   const { signal } = run.controller;
   const callOptions = changeOptions(optionsFor(checked, 'chat.completions.create'), { signal });
   const opening = streamCompletion(transport, params, callOptions, output);
-  await run.read(untilAnswered(opening, (change) => run.parser.follow(change)));
+  await run.read(untilOpened(opening, (change) => run.parser.follow(change)));
 }
 
 /**
@@ -113,7 +113,7 @@ export async function runTools(
   for (const name of requiredTool === undefined ? [] : callable.keys()) {
     if (name !== requiredTool) callable.delete(name);
   }
-  const onAnswer = (change: Change): void => {
+  const onResponse = (change: Change): void => {
     turns.follow(change);
     parser.follow({ params: turns.params, output: change.output });
   };
@@ -126,10 +126,10 @@ export async function runTools(
     const callOptions = turns.next();
     if (body.stream === true) {
       const opening = streamCompletion(transport, request, callOptions, output);
-      return run.read(untilAnswered(opening, onAnswer));
+      return run.read(untilOpened(opening, onResponse));
     }
     const call = createCompletion(transport, request, callOptions, output);
-    const completion = await untilAnswered(call, onAnswer);
+    const completion = await untilOpened(call, onResponse);
     run.emit('connect');
     const parsed = run.add(await parser.apply(completion));
     const text = parsed.choices[0]?.message.content;
@@ -141,7 +141,7 @@ export async function runTools(
     limit,
     signal,
     isSequential: requiredTool !== undefined || params.parallel_tool_calls === false,
-    async ask() {
+    async request() {
       const completion = await requestCompletion();
       if (completion?.choices[0] !== undefined) return completion;
       throw new GatewayError('The completion contains no message.', { outcome: 'unknown' });

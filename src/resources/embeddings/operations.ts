@@ -13,7 +13,7 @@ import type { FixedModelOptions, RequestOptions } from '../../options/options.ts
 import { optionsFor } from '../../options/resolve.ts';
 import { copyOptions, copyParams } from '../../options/snapshot.ts';
 import { mayRequestBase64, requestBase64 } from './base64.ts';
-import { embeddingsSchema, type VectorsAnswer, vectorsSchema } from './schema.ts';
+import { embeddingsSchema, type VectorsResponse, vectorsSchema } from './schema.ts';
 import {
   type Base64EmbeddingResponse,
   type CreateEmbeddingResponse,
@@ -188,10 +188,10 @@ export async function createMany(
   let model = '';
   let done = 0;
   /** Adds the vectors and the tokens of a response. */
-  const add = (start: number, answer: Pick<VectorsAnswer, 'data' | 'usage'>): void => {
-    for (const { index, embedding } of answer.data) vectors[start + index] = embedding;
-    usage.prompt_tokens += answer.usage.prompt_tokens;
-    usage.total_tokens += answer.usage.total_tokens;
+  const add = (start: number, response: Pick<VectorsResponse, 'data' | 'usage'>): void => {
+    for (const { index, embedding } of response.data) vectors[start + index] = embedding;
+    usage.prompt_tokens += response.usage.prompt_tokens;
+    usage.total_tokens += response.usage.total_tokens;
   };
   /** The first failure and its source. */
   let failure: { readonly source: string; readonly error: unknown } | undefined;
@@ -207,13 +207,13 @@ export async function createMany(
     const batch = { start, end: start + input.length };
     try {
       const format = () => jsonAnswer({ schema: vectorsSchema(input.length, body.dimensions) });
-      const answer = await requestBase64(
+      const response = await requestBase64(
         transport,
         body.model,
         optionsForCall(request, index),
         (encoding, own) => send(transport, { ...body, input, ...encoding }, format, own),
       );
-      return { ...batch, answer };
+      return { ...batch, response };
     } catch (error) {
       return { ...batch, error };
     }
@@ -224,17 +224,17 @@ export async function createMany(
     if ('error' in batch) {
       const { error } = batch;
       failed.push({ start, end, error });
-      const answer = UnexpectedResponseError.isInstance(error)
+      const response = UnexpectedResponseError.isInstance(error)
         ? [error.data, parseJSON(error.body ?? '')].find(isPartial)
         : undefined;
-      const kept = listObjects(answer?.data).filter(isDecoded);
-      if (answer !== undefined) add(start, { ...answer, data: kept });
+      const kept = listObjects(response?.data).filter(isDecoded);
+      if (response !== undefined) add(start, { ...response, data: kept });
       failure ??= { source: `the request for inputs ${start} to ${end - 1}`, error };
       continue;
     }
-    const { answer } = batch;
-    add(start, answer);
-    model ||= answer.model;
+    const { response } = batch;
+    add(start, response);
+    model ||= response.model;
     done += end - start;
     try {
       await onProgress?.({ done, total: inputs.length, usage: { ...usage } });
@@ -261,14 +261,14 @@ export async function createMany(
 }
 
 /** Returns whether a value is a response of which some vectors are broken. */
-function isPartial(value: unknown): value is Omit<VectorsAnswer, 'data'> & { data: unknown } {
+function isPartial(value: unknown): value is Omit<VectorsResponse, 'data'> & { data: unknown } {
   const { data, usage } = toFields(value);
   const { prompt_tokens: input, total_tokens: total } = toFields(usage);
   return Array.isArray(data) && typeof input === 'number' && typeof total === 'number';
 }
 
 /** Returns whether an item of a response has a decoded vector. */
-const isDecoded = (item: object): item is VectorsAnswer['data'][number] =>
+const isDecoded = (item: object): item is VectorsResponse['data'][number] =>
   'embedding' in item && item.embedding instanceof Float32Array;
 
 /** Returns the inputs, checked to be a list of texts or tokenized texts. */

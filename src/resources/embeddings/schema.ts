@@ -275,7 +275,7 @@ export function embeddingsSchema(
 }
 
 /** A response whose vectors are decoded. */
-export interface VectorsAnswer extends Omit<Body, 'data'> {
+export interface VectorsResponse extends Omit<Body, 'data'> {
   data: { embedding: Float32Array; index: number; object: 'embedding' }[];
 }
 
@@ -288,7 +288,7 @@ export interface VectorsAnswer extends Omit<Body, 'data'> {
 export function vectorsSchema(
   inputs: number,
   dimensions: Dimensions,
-): ResponseSchema<VectorsAnswer> {
+): ResponseSchema<VectorsResponse> {
   const read = ({ embedding }: JsonObject): Float32Array | undefined => {
     const vector = readVector(embedding, dimensions);
     return vector?.length ? toFloats(vector) : undefined;

@@ -40,12 +40,12 @@ import {
 } from '../../structured/dialect.ts';
 import { type CallableTool, runToolLoop } from '../../structured/tool-loop.ts';
 
-const wholeAnswer = jsonAnswer({
+const wholeFormat = jsonAnswer({
   schema: wholeGenerationSchema,
   fromEvents: collectAs(generateProtocol),
 });
 
-const streamedAnswer = eventAnswer(generateProtocol);
+const streamedFormat = eventAnswer(generateProtocol);
 
 const json = 'application/json';
 
@@ -64,7 +64,7 @@ export function generateContent(
   options: RequestOptions | undefined,
 ): GatewayPromise<GenerateContentResponse> {
   const operation = 'generate.content';
-  const parts = { ...partsFor(operation, params), format: () => wholeAnswer };
+  const parts = { ...partsFor(operation, params), format: () => wholeFormat };
   return transport.operate(operation, params, { kind: 'json', ...parts }, options);
 }
 
@@ -74,7 +74,7 @@ export function streamContent(
   options: RequestOptions | undefined,
 ): GatewayPromise<Stream<GenerateContentResponse>> {
   const operation = 'generate.contentStream';
-  const parts = { ...partsFor(operation, params), format: () => streamedAnswer };
+  const parts = { ...partsFor(operation, params), format: () => streamedFormat };
   return transport.operate(operation, params, { kind: 'events', ...parts }, options);
 }
 
@@ -294,7 +294,7 @@ export async function runTools(
       limit: maxCalls,
       signal,
       whatRemains: 'onContent received every turn.',
-      async ask() {
+      async request() {
         const next = { ...rest, ...turns.params, contents: [...contents], tools: declared };
         const call = generateContent(transport, next, turns.next());
         const { data: latest, request_id: requestId } = await call.withResponse();

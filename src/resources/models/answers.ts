@@ -128,7 +128,7 @@ const modelSchema: ResponseSchema<Model & WithRequestId> = {
   normalize: normalizeModel,
 };
 
-const modelAnswer = jsonAnswer({ schema: modelSchema });
+const modelFormat = jsonAnswer({ schema: modelSchema });
 
 function holdsModels(list: unknown): boolean {
   return listObjects(list).some(({ id, name }) => hasValue(id ?? name));
@@ -166,13 +166,13 @@ const modelListSchema: ResponseSchema<ModelList> = {
   },
 };
 
-const modelsAnswer = jsonAnswer({ schema: modelListSchema }, (list, { requestId }) => {
+const modelsFormat = jsonAnswer({ schema: modelListSchema }, (list, { requestId }) => {
   const page = new ModelsPage(list);
   attachRequestId(page, requestId);
   return page;
 });
 
-const listParts = { kind: 'json', write: () => ({}), format: () => modelsAnswer } as const;
+const listParts = { kind: 'json', write: () => ({}), format: () => modelsFormat } as const;
 
 export function listModels(
   transport: Transport,
@@ -205,7 +205,7 @@ const retrieveParts = {
     checkModel(model);
     return { params: { model }, explain: explainModel };
   },
-  format: () => modelAnswer,
+  format: () => modelFormat,
 } as const;
 
 export function retrieveModel(

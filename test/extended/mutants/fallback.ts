@@ -99,10 +99,10 @@ export const fallbackMutants: MutantsByFile = {
     { is: 'if (this.#count === 1) return options;', becomes: 'return options;' },
     { is: '{ ...options, fallback: null }', becomes: 'options' },
     { is: 'idempotencyKey: `${key}-turn-${this.#count}`', becomes: 'idempotencyKey' },
-    { is: 'if (this.#count === 1) this.#answered = change;', becomes: '' },
+    { is: 'if (this.#count === 1) this.#change = change;', becomes: '' },
     {
-      is: 'if (this.#count === 1) this.#answered = change;',
-      becomes: 'this.#answered = change;',
+      is: 'if (this.#count === 1) this.#change = change;',
+      becomes: 'this.#change = change;',
     },
   ],
   'structured/json.ts': [

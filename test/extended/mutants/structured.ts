@@ -10,7 +10,10 @@ export const structuredMutants: MutantsByFile = {
   'structured/tool-loop.ts': [
     { is: 'isCut ? cutOff(text) : await', becomes: 'await' },
     { is: 'if (isOver) break;', becomes: '' },
-    { is: 'if (isOver || left <= 1) return answer;', becomes: 'if (isOver) return answer;' },
+    {
+      is: 'if (isOver || left <= 1) return completion;',
+      becomes: 'if (isOver) return completion;',
+    },
     { is: 'dialect.isSequential ? calls.map((call) => [call]) : [calls]', becomes: '[calls]' },
   ],
   'resources/chat/call-repair.ts': [
