@@ -43,21 +43,17 @@ export type LogDetails = Readonly<Record<string, string | number | boolean | und
 /** Warnings that were logged already, because a program may create a client per request. */
 const warned = new WeakMap<Logger, Set<string>>();
 
-/** Returns whether a logger takes details before the message, as pino and bunyan do. */
-function takesDetailsFirst(logger: object): boolean {
-  return ['bindings', 'addSerializers'].some(
-    (method) => typeof Reflect.get(logger, method) === 'function',
-  );
-}
-
 class Log {
   readonly #logger: Logger;
+  /** Loggers such as pino and bunyan take details before the message. */
   readonly #detailsFirst: boolean;
   level: LogLevel;
 
   constructor(logger: Logger, level: LogLevel) {
     this.#logger = logger;
-    this.#detailsFirst = takesDetailsFirst(logger);
+    this.#detailsFirst = ['bindings', 'addSerializers'].some(
+      (method) => typeof Reflect.get(logger, method) === 'function',
+    );
     this.level = level;
   }
 

@@ -39,16 +39,12 @@ export function untilAborted<T>(
 }
 
 /** Waits `milliseconds`, or rejects with the reason of `signal` as soon as it is aborted. */
-export async function delay(milliseconds: number, signal?: AbortSignal | null): Promise<void> {
+export function delay(milliseconds: number, signal?: AbortSignal | null): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const elapsed = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, Math.max(0, milliseconds));
   });
-  try {
-    await untilAborted(elapsed, signal);
-  } finally {
-    clearTimeout(timer);
-  }
+  return untilAborted(elapsed, signal).finally(() => clearTimeout(timer));
 }
 
 /**

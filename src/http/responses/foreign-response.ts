@@ -75,20 +75,11 @@ interface ChunkReader {
 
 /** Returns a reader of a body that is a stream, whatever its class; `undefined` if it is none. */
 function openStream(body: unknown): ChunkReader | undefined {
-  const reader = findMethod(body, 'getReader')?.();
-  const read = findMethod(reader, 'read');
-  if (read !== undefined)
-    return {
-      next: async () => toResult(await read()),
-      return: () => findMethod(reader, 'cancel')?.(),
-    };
-  const iterator = findMethod(body, Symbol.asyncIterator)?.();
-  const next = findMethod(iterator, 'next');
-  if (next === undefined) return undefined;
-  return {
-    next: async () => toResult(await next()),
-    return: () => findMethod(iterator, 'return')?.(),
-  };
+  const open = findMethod(body, 'getReader') ?? findMethod(body, Symbol.asyncIterator);
+  const chunks = open?.();
+  const next = findMethod(chunks, 'read') ?? findMethod(chunks, 'next');
+  const stop = findMethod(chunks, 'cancel') ?? findMethod(chunks, 'return');
+  return next && { next: async () => toResult(await next()), return: () => stop?.() };
 }
 
 function toResult(value: unknown): { readonly done: boolean; readonly value: unknown } {
