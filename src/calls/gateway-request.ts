@@ -121,7 +121,10 @@ export class GatewayRequest<T = unknown> {
   outgoing: OutgoingRequest | undefined;
   /** How long the attempt waited for its listeners, in milliseconds; `undefined` if none made it wait. */
   waited: number | undefined;
-  /** The failure that ended the request; `undefined` if something other than an attempt failed. */
+  /**
+   * The failure that ended the request, without secrets; `undefined` if something other than an attempt failed, for
+   * example if the result does not match the caller's schema.
+   */
   failure: FailedAttempt | undefined;
   readonly #holds: readonly (() => boolean)[];
   #params: Readonly<JsonObject> | undefined;

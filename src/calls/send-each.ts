@@ -1,7 +1,6 @@
 import { errorMessage } from '../answers/objects.ts';
 import { defaultAdvice, GatewayError, revise } from '../errors/gateway-error.ts';
 import type { Change } from '../http/request.ts';
-import type { FailedAttempt } from '../http/retry.ts';
 import { worse } from './history.ts';
 import { earlierUnknown } from './make-error.ts';
 import type { OpenAnswer } from './open-answer.ts';
@@ -9,18 +8,6 @@ import { findRequest, type GatewayRequest } from './gateway-request.ts';
 
 /** Sends a request of a call. Resolves once the headers of a success response are received. */
 export type Send = <T>(request: GatewayRequest<T>) => Promise<OpenAnswer<T>>;
-
-/** A request that failed after its retries. */
-interface FailedRequest {
-  /** The error that the caller receives if no request follows, with the attempts and outcome of all requests. */
-  readonly error: GatewayError;
-  /**
-   * The last attempt, without secrets: its kind, status and error body. `undefined` if the error is not about
-   * an attempt, for example if the result does not match the caller's schema.
-   */
-  readonly failure: FailedAttempt | undefined;
-  readonly request: GatewayRequest;
-}
 
 /** Decides whether a failed request of a call is followed by another one. */
 export interface Follow<T> {
@@ -31,10 +18,13 @@ export interface Follow<T> {
    * It alone decides whether a further request may pay twice, so it must check the outcome: a charged request
    * may be followed by another one only if its outcome is `not_sent` or `rejected`.
    *
+   * @param failed - The request, whose `failure` is its last attempt.
+   * @param error - The error that the caller receives if no request follows, with the attempts and outcome of all
+   *   requests.
    * @returns The next request; `undefined` if the error ends the call.
    * @throws `InvalidInputError` if the next request cannot be sent
    */
-  next(failed: FailedRequest): GatewayRequest<T> | undefined;
+  next(failed: GatewayRequest, error: GatewayError): GatewayRequest<T> | undefined;
   /** Called when the response to a request with this change is about to be read. */
   reading?(change: Change): void;
 }
@@ -70,10 +60,10 @@ export async function sendEach<T>(
       if (!GatewayError.isInstance(error) || request === undefined) throw error;
       addEarlier(error, request, before);
       before = error;
-      const { failure, scope } = request;
+      const { scope } = request;
       if (scope.isOver || scope.remaining <= 0) throw error;
       try {
-        const following = follow.next({ error, failure, request });
+        const following = follow.next(request, error);
         if (following !== undefined) return watch(await next(following));
       } catch (cause) {
         if (isUnsent(findRequest(cause))) throw addReason(before, errorMessage(cause));

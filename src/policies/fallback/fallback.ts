@@ -43,19 +43,18 @@ function sendWithModels<T>(next: Send, first: GatewayRequest<T>): Promise<OpenAn
   const mayFollow = mayPayTwice(charge, retryUnknownOutcome);
   const held = first.holding(() => remaining.length > 0 && mayFollow);
   const follow: Follow<T> = {
-    next({ error, failure, request }) {
+    next({ failure, isReplayable, params: { model: from } }, error) {
       const [following] = remaining;
       if (following === undefined || failure === undefined) return undefined;
       const reason = reasonFor(failure);
       const { outcome } = error;
       const facts = { reason, outcome, charge, retryUnknownOutcome, fallbackOn };
       if (!asksNextModel(facts)) return undefined;
-      if (!request.isReplayable) {
+      if (!isReplayable) {
         addReason(error, 'Its body is a stream, which cannot be read again.');
         return undefined;
       }
       remaining.shift();
-      const { model: from } = request.params;
       const { model: to } = following;
       const details = { callId: call.id, operation, from: String(from), to, reason };
       client.log.write('info', 'Requesting the next model', details);

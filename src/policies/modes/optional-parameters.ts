@@ -36,7 +36,7 @@ export function sendOptional<T>(next: Send, request: GatewayRequest<T>): Promise
   };
   const first = without(optional.filter((name) => known.has(toKey(name))));
   return sendEach(next, first, {
-    next({ failure, request: { change } }) {
+    next({ failure, change }) {
       if (failure === undefined) return undefined;
       const name = optional.find((each) => !isLeftOut(each, change) && refuses(failure, each));
       if (name === undefined) return undefined;

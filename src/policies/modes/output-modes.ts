@@ -55,8 +55,8 @@ function sendInModes<T>(next: Send, request: GatewayRequest<T>): Promise<OpenAns
   };
   const first = isAuto ? (known.get(key) ?? 'json_schema') : setting;
   return sendEach(next, inMode(first), {
-    next({ failure, request: failed }) {
-      const mode = findNext(failed.change.output ?? 'json_schema');
+    next({ failure, change }) {
+      const mode = findNext(change.output ?? 'json_schema');
       if (mode === undefined || failure === undefined) return undefined;
       const mayFollow = failure.kind === 'refused' || mayRepeat;
       if (!mayFollow || !refusesStructuredOutput(failure)) return undefined;

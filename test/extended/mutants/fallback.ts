@@ -26,7 +26,7 @@ export const fallbackMutants: MutantsByFile = {
   ],
   'policies/fallback/fallback.ts': [
     { is: 'remaining.length > 0 && mayFollow', becomes: 'false' },
-    { is: 'if (!request.isReplayable) {', becomes: 'if (false) {' },
+    { is: 'if (!isReplayable) {', becomes: 'if (false) {' },
     { is: 'remaining.shift();', becomes: '' },
     { is: 'check(same < 0 || !isOwn,', becomes: 'check(true,' },
     { is: '  checkStreaming(models, params);', becomes: '' },
