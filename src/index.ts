@@ -45,7 +45,7 @@ export type {
   VideoRules,
 } from './options/gateway-profile.ts';
 export { ResponseFailedError } from './resources/responses/errors.ts';
-export { UsageLogLimitError, BudgetError } from './resources/account/errors.ts';
+export * from './resources/account/errors.ts';
 export { PartialEmbeddingsError, type FailedEmbeddings } from './resources/embeddings/types.ts';
 export {
   GatewayError,
@@ -68,40 +68,14 @@ export {
   StreamTruncatedError,
   type StreamVerdict,
 } from './streams/errors.ts';
-export {
-  ImageFailedError,
-  type ImageFailedErrorInit,
-  ImageSubmitUnknownError,
-  ImageWaitAbortedError,
-  ImageWaitError,
-  type ImageWaitSummary,
-  ImageWaitTimeoutError,
-} from './resources/images/errors.ts';
-export type {
-  ImageRequestOptions,
-  ImageUpdate,
-  ImageWaitOptions,
-  ImageWaitState,
-  ImageWaitStep,
-} from './resources/images/wait-options.ts';
+export * from './resources/images/errors.ts';
+export type * from './resources/images/wait-options.ts';
 export { LedgerError } from './tasks/errors.ts';
-export {
-  VideoFailedError,
-  VideoSubmitResponseError,
-  VideoWaitAbortedError,
-  VideoWaitError,
-  VideoWaitTimeoutError,
-  type VideoWaitSummary,
-} from './resources/videos/errors.ts';
+export * from './resources/videos/errors.ts';
 export { usageOf, type AnswerUsage } from './answers/usage.ts';
 export { endpoints } from './endpoints.ts';
 export type { BodyKind, ChargeClass, Endpoint, Operation, ResponseKind } from './endpoints.ts';
-export {
-  toStreamingFile,
-  type StreamingFileOptions,
-  toFile,
-  type ToFileInput,
-} from './uploads/to-file.ts';
+export * from './uploads/to-file.ts';
 export {
   GatewayPromise,
   GatewayPromise as APIPromise,
@@ -142,10 +116,7 @@ export type {
   GenerateToolRunOptions,
   GenerateToolRunParams,
 } from './resources/generate/operations.ts';
-export {
-  FunctionCallFinishReasonError,
-  type FunctionCallFinishReasonErrorInit,
-} from './resources/generate/errors.ts';
+export * from './resources/generate/errors.ts';
 export type { Generate } from './resources/generate/generate.ts';
 export type {
   ImagesGenerateManyOptions,
@@ -192,23 +163,7 @@ export type {
   TaskWaitState,
 } from './tasks/types.ts';
 export type { TaskFailedErrorInit, TaskWaitSummary } from './tasks/errors.ts';
-export type {
-  VideoCreateAndWaitAllOptions,
-  VideoCreateAndWaitOptions,
-  VideoCreateAndWaitResult,
-  VideoDownloadOptions,
-  VideoRemixAndWaitOptions,
-  VideoRemixOptions,
-  VideoSubmitOptions,
-  VideoUpdate,
-  VideoWaitAllOptions,
-  VideoWaitInterval,
-  VideoWaitOptions,
-  VideoWaitResult,
-  VideoWaitState,
-  VideoWaitStep,
-  VideoWatchEvent,
-} from './resources/videos/wait-options.ts';
+export type * from './resources/videos/wait-options.ts';
 export type * from './resources/account/types.ts';
 export type * from './client/openai/audio.ts';
 export type * from './client/openai/chat.ts';

@@ -1,5 +1,4 @@
 import {
-  TaskErrors,
   TaskFailedError,
   type TaskFailedErrorInit,
   TaskWaitError,
@@ -48,19 +47,3 @@ export class ImageWaitTimeoutError extends ImageWaitError {
 export class ImageWaitAbortedError extends ImageWaitError {
   static override readonly kind: string = 'ImageWaitAbortedError';
 }
-
-/** Advice for a task that is still running. */
-const waitAdvice =
-  'The task was not cancelled: it may still finish and be charged. Wait for it again with images.wait(error.ref).';
-
-/** Creates the errors that end waits for images. */
-export const imageErrors = /* @__PURE__ */ new TaskErrors<ImageTaskRef, ImageFailedError>({
-  task: 'Image task',
-  advice: () => waitAdvice,
-  missingAdvice:
-    "No route that is known for image tasks has it. Check that baseURL is the gateway that issued it, and give its route as imageTask in the gateway's profile.",
-  Wait: ImageWaitError,
-  WaitTimeout: ImageWaitTimeoutError,
-  WaitAborted: ImageWaitAbortedError,
-  Failed: ImageFailedError,
-});

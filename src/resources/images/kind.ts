@@ -6,8 +6,31 @@ import {
   makeImageRef,
   parseImageTaskRef,
 } from '../../tasks/ref.ts';
-import { imageErrors, ImageSubmitUnknownError } from './errors.ts';
+import { TaskErrors } from '../../tasks/errors.ts';
+import {
+  ImageFailedError,
+  ImageSubmitUnknownError,
+  ImageWaitAbortedError,
+  ImageWaitError,
+  ImageWaitTimeoutError,
+} from './errors.ts';
 import { type ImageTask, pollImages, restateImage } from './poll.ts';
+
+/** Advice for a task that is still running. */
+const waitAdvice =
+  'The task was not cancelled: it may still finish and be charged. Wait for it again with images.wait(error.ref).';
+
+/** Creates the errors that end waits for images. */
+export const imageErrors = /* @__PURE__ */ new TaskErrors<ImageTaskRef, ImageFailedError>({
+  task: 'Image task',
+  advice: () => waitAdvice,
+  missingAdvice:
+    "No route that is known for image tasks has it. Check that baseURL is the gateway that issued it, and give its route as imageTask in the gateway's profile.",
+  Wait: ImageWaitError,
+  WaitTimeout: ImageWaitTimeoutError,
+  WaitAborted: ImageWaitAbortedError,
+  Failed: ImageFailedError,
+});
 
 export const imageTasks: TaskKind<ImageTaskRef, ImageTask> = {
   parse: parseImageTaskRef,

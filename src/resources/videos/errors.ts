@@ -2,12 +2,7 @@ import {
   UnexpectedResponseError,
   type UnexpectedResponseErrorInit,
 } from '../../errors/api-errors.ts';
-import {
-  TaskErrors,
-  TaskFailedError,
-  TaskWaitError,
-  type TaskWaitSummary,
-} from '../../tasks/errors.ts';
+import { TaskFailedError, TaskWaitError, type TaskWaitSummary } from '../../tasks/errors.ts';
 import type { VideoTaskRef } from './types.ts';
 
 /**
@@ -54,19 +49,3 @@ export class VideoSubmitResponseError extends UnexpectedResponseError {
     this.ref = init.ref;
   }
 }
-
-/** Returns the advice for a task that continues. */
-export function adviceToWait({ id, route }: VideoTaskRef, isShown: boolean): string {
-  const named = route.type === 'openai' && isShown ? JSON.stringify(id) : 'error.ref';
-  return `The task was not cancelled: it may still finish and be charged. Wait for it again with videos.wait(${named}).`;
-}
-
-export const videoErrors = /* @__PURE__ */ new TaskErrors<VideoTaskRef, VideoFailedError>({
-  task: 'Video task',
-  advice: adviceToWait,
-  missingAdvice: 'Check the id, and that baseURL is the gateway that issued it.',
-  Wait: VideoWaitError,
-  WaitTimeout: VideoWaitTimeoutError,
-  WaitAborted: VideoWaitAbortedError,
-  Failed: VideoFailedError,
-});

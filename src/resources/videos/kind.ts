@@ -6,7 +6,13 @@ import { VideoSubmitUnknownError } from '../../errors/operation-errors.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import type { TaskKind } from '../../tasks/kind.ts';
 import { pollAnswer } from '../../tasks/poll-answer.ts';
-import { videoErrors } from './errors.ts';
+import { TaskErrors } from '../../tasks/errors.ts';
+import {
+  VideoFailedError,
+  VideoWaitAbortedError,
+  VideoWaitError,
+  VideoWaitTimeoutError,
+} from './errors.ts';
 import { gatewayFor, makeRef, parseVideoTaskRef } from '../../tasks/ref.ts';
 import { rememberCompleted, type ResolvedTask, resolveTask } from './ref.ts';
 import { restateVideo, videoSchemaFor } from './schema.ts';
@@ -50,6 +56,22 @@ export function readTask(
 
 /** The route that returns the gateway's own record of a task, for any vendor, unless its profile excludes it. */
 const vendorRoute = { type: 'vendor', vendorPrefix: 'kling' } as const;
+
+/** Returns the advice for a task that continues. */
+export function adviceToWait({ id, route }: VideoTaskRef, isShown: boolean): string {
+  const named = route.type === 'openai' && isShown ? JSON.stringify(id) : 'error.ref';
+  return `The task was not cancelled: it may still finish and be charged. Wait for it again with videos.wait(${named}).`;
+}
+
+export const videoErrors = /* @__PURE__ */ new TaskErrors<VideoTaskRef, VideoFailedError>({
+  task: 'Video task',
+  advice: adviceToWait,
+  missingAdvice: 'Check the id, and that baseURL is the gateway that issued it.',
+  Wait: VideoWaitError,
+  WaitTimeout: VideoWaitTimeoutError,
+  WaitAborted: VideoWaitAbortedError,
+  Failed: VideoFailedError,
+});
 
 export const videoTasks: TaskKind<VideoTaskRef, VideoTask> = {
   parse: parseVideoTaskRef,

@@ -36,13 +36,13 @@ import { checkData, isUploadable } from '../../uploads/file-input.ts';
 import { jsonWithImages } from '../../uploads/json-files.ts';
 import { checkImageText } from '../../uploads/references.ts';
 import { type FormField, formBody } from '../../uploads/multipart.ts';
-import { adviceToWait, VideoSubmitResponseError } from './errors.ts';
+import { VideoSubmitResponseError } from './errors.ts';
 import type { Submission } from '../../tasks/kind.ts';
 import { makeRef } from '../../tasks/ref.ts';
 import { resolveOwnTask } from './ref.ts';
 import { comparable, filesLast, holdsFile, submitOnce } from '../../tasks/submit.ts';
 import { findTaskId, videoSchemaFor } from './schema.ts';
-import { readTask, videoTasks } from './kind.ts';
+import { adviceToWait, readTask, videoTasks } from './kind.ts';
 import type {
   VideoCreateParams,
   VideoRemixParams,
