@@ -169,7 +169,10 @@ export class Terminal {
       return;
     }
     this.#hasProgress = true;
-    this.#messages.write(`\r\u001B[K${withoutControls(text)}`);
+    // A line that wraps could not be replaced. Terminals without a known size have 0 columns.
+    const { columns } = process.stderr;
+    const line = withoutControls(text).slice(0, columns > 1 ? columns - 1 : 80);
+    this.#messages.write(`\r\u001B[K${line}`);
   }
 
   endProgress(): void {

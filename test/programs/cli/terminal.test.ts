@@ -349,6 +349,17 @@ test('account settle has dollars if the gateway shows its rate', async () => {
   expect(run.screen).toMatch(/^charged {2}\$0\.002 \(1,000 quota\)\r\n/);
 });
 
+test('a progress line is cut at the width of the terminal, where it can be replaced', async () => {
+  emulator.clock.hold();
+  const words = ['video', 'create', '-m', 'm-video', '-y', 'A boat'];
+  const run = machine.open(words, {}, 25);
+  await run.shows(/submitted, \d+ s, next/);
+  run.type('\u0003');
+
+  expect(await run.end()).toBe(130);
+  expect(run.screen).not.toContain('next check in');
+});
+
 test('lists of the account have headings and aligned columns', async () => {
   await machine.run([...draw, 'A boat']);
   const charges = machine.open(['account', 'charges']);
