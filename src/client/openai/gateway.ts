@@ -23,7 +23,7 @@ import { FullClient } from '../gateway.ts';
 import { Routes } from '../../resources/routes/methods.ts';
 import type { GatewayOptions, RequestOptions } from '../../options/options.ts';
 import type { ClientSettings } from '../../calls/settings.ts';
-import { addMissingMembers, createUnservedPrototype, Unserved } from './unserved.ts';
+import { addMissingMembers, Unserved } from './unserved.ts';
 import * as chat from '../../resources/chat/chat.ts';
 import * as images from '../../resources/images/images.ts';
 import * as audio from '../../resources/audio/audio.ts';
@@ -429,7 +429,6 @@ export class Gateway extends FullClient {
       Images: images.Images,
       Responses: responses.Responses,
     });
-    Object.setPrototypeOf(this.prototype, createUnservedPrototype(FullClient.prototype));
     addMissingMembers(this.prototype, 'client');
     addMissingMembers(chat.Completions.prototype, 'chat.completions');
     addMissingMembers(responses.Responses.prototype, 'responses');

@@ -114,8 +114,9 @@ const missingMembers = {
 } satisfies Record<string, Readonly<Record<string, string>>>;
 
 /**
- * Adds the members of a resource that only `openai` has to a prototype. They throw errors that name their
- * alternatives, and are not found by `in`, because frameworks detect features that way.
+ * Adds the members of a resource that only `openai` has to a prototype, and to that of the client also resources such as
+ * `client.files`. They throw errors that name their alternatives, and are not found by `in`, because frameworks detect
+ * features that way.
  */
 export function addMissingMembers(prototype: object, resource: keyof typeof missingMembers): void {
   const members = new Map<unknown, string>(Object.entries(missingMembers[resource]));
@@ -128,8 +129,11 @@ export function addMissingMembers(prototype: object, resource: keyof typeof miss
   }
   const get: ProxyHandler<object>['get'] = (target, name, receiver) => {
     const instead = members.get(name);
-    if (instead === undefined) return Reflect.get(target, name, receiver);
-    return createMember(`${path}.${String(name)}`, instead);
+    if (instead !== undefined) return createMember(`${path}.${String(name)}`, instead);
+    const isResource = typeof name === 'string' && Object.hasOwn(replacements, name);
+    return resource === 'client' && isResource
+      ? getResource(receiver, name)
+      : Reflect.get(target, name, receiver);
   };
   Object.setPrototypeOf(prototype, new Proxy<object>(Object.create(base), { get }));
 }
@@ -141,6 +145,17 @@ function createMember(member: string, instead: string): object {
     throw new GatewayError(problem, { outcome: 'not_sent', advice: `Use ${instead}.` });
   };
   return withMembers(call, member, instead);
+}
+
+const resources = new Map<string, object>();
+
+/** Returns a resource that this client does not have. Its members throw. */
+function getResource(client: object, name: string): object {
+  if (name === 'beta') return getBeta(client);
+  const known = resources.get(name);
+  const resource = known ?? withMembers({}, `client.${name}`, replacements[name] ?? anyRoute);
+  resources.set(name, resource);
+  return resource;
 }
 
 /** `client.beta` of each `client.chat`: older code of `openai` calls chat completions there. */
@@ -160,24 +175,4 @@ function getBeta(client: object): object {
   );
   betas.set(chat, beta);
   return beta;
-}
-
-/**
- * Returns a prototype to insert between the client's prototype and `base`. It makes `client.files` and
- * other missing resources readable, so that calling a method throws an error that names the alternative.
- * `'files' in client` stays `false`, because frameworks detect features that way.
- */
-export function createUnservedPrototype(base: object): object {
-  const resources = new Map<string, object>();
-  return new Proxy<object>(Object.create(base), {
-    get(target, name, receiver) {
-      const isUnserved = typeof name === 'string' && Object.hasOwn(replacements, name);
-      if (!isUnserved) return Reflect.get(target, name, receiver);
-      if (name === 'beta') return getBeta(receiver);
-      const known = resources.get(name);
-      const resource = known ?? withMembers({}, `client.${name}`, replacements[name] ?? anyRoute);
-      resources.set(name, resource);
-      return resource;
-    },
-  });
 }
