@@ -74,13 +74,13 @@ const countMedia = (
     sumCounts(
       ...listObjects(modalities)
         .filter(({ modality }) => trimmedText(modality)?.toLowerCase() === kind)
-        .map((entry) => geminiField(entry, 'tokenCount')),
+        .map((entry) => geminiField(entry, 'tokenCount', 'token_count')),
     ),
   );
 
 /** Reads a field of Gemini's usage, in the spelling of its API or of its Python clients. */
-const geminiField = (usage: JsonObject, name: string): unknown =>
-  usage[name] ?? usage[name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)];
+const geminiField = (usage: JsonObject, name: string, inPython: string): unknown =>
+  usage[name] ?? usage[inPython];
 
 const inputNames = ['prompt_tokens_details', 'input_tokens_details', 'input_token_details'];
 const outputNames = ['completion_tokens_details', 'output_tokens_details'];
@@ -161,16 +161,16 @@ export function readUsage(usage: JsonObject, headers?: Headers): AnswerUsage {
 function readAnyUsage(usage: JsonObject, headers: Headers | undefined): AnswerUsage {
   const inputDetails = detailsIn(usage, inputNames);
   const outputDetails = detailsIn(usage, outputNames);
-  const promptDetails = geminiField(usage, 'promptTokensDetails');
-  const answerDetails = geminiField(usage, 'candidatesTokensDetails');
-  const thoughts = geminiField(usage, 'thoughtsTokenCount');
+  const promptDetails = geminiField(usage, 'promptTokensDetails', 'prompt_tokens_details');
+  const answerDetails = geminiField(usage, 'candidatesTokensDetails', 'candidates_tokens_details');
+  const thoughts = geminiField(usage, 'thoughtsTokenCount', 'thoughts_token_count');
 
   const cacheReadTokens = firstCount(
     countIn(inputDetails, 'cached_tokens'),
     usage['cache_read_input_tokens'],
     usage['cached_tokens'],
     usage['prompt_cache_hit_tokens'],
-    geminiField(usage, 'cachedContentTokenCount'),
+    geminiField(usage, 'cachedContentTokenCount', 'cached_content_token_count'),
   );
   const written = toFields(usage['cache_creation']);
   const cacheWriteTokens = firstCount(
@@ -180,19 +180,22 @@ function readAnyUsage(usage: JsonObject, headers: Headers | undefined): AnswerUs
     sumCounts(usage['claude_cache_creation_5_m_tokens'], usage['claude_cache_creation_1_h_tokens']),
   );
   const reasoningTokens = firstCount(countIn(outputDetails, 'reasoning_tokens'), thoughts);
-  const reported = firstCount(usage['total_tokens'], geminiField(usage, 'totalTokenCount'));
+  const reported = firstCount(
+    usage['total_tokens'],
+    geminiField(usage, 'totalTokenCount', 'total_token_count'),
+  );
 
   let outputTokens = firstCount(
     usage['completion_tokens'],
     usage['output_tokens'],
-    sumCounts(geminiField(usage, 'candidatesTokenCount'), thoughts),
+    sumCounts(geminiField(usage, 'candidatesTokenCount', 'candidates_token_count'), thoughts),
   );
   let inputTokens = firstCount(
     usage['prompt_tokens'],
     usage['input_tokens'],
     sumCounts(
-      geminiField(usage, 'promptTokenCount'),
-      geminiField(usage, 'toolUsePromptTokenCount'),
+      geminiField(usage, 'promptTokenCount', 'prompt_token_count'),
+      geminiField(usage, 'toolUsePromptTokenCount', 'tool_use_prompt_token_count'),
     ),
   );
   const hasClaudesNames =
