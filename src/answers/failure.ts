@@ -59,8 +59,9 @@ const errorPlaces = ['error', 'errors', 'Error', 'fault', 'error_info', 'excepti
 /** Objects that a success has too, with an `error` if they report one. */
 const holders = ['result', 'meta'];
 
-/** Objects that a success has too: an error only with a code that means failure. */
+/** Objects that a success has too: an error only with a code that means failure, and a status only without an id. */
 const statusPlaces = ['base_resp', 'header'];
+const failurePlaces = [...statusPlaces, 'status'];
 
 /** Fields that hold a body, and with it the error: of gateways, Tencent and Volcengine. */
 const wrappers = ['data', 'response', 'Response', 'ResponseMetadata'];
@@ -103,6 +104,12 @@ const taskMessageFields = ['task_status_msg', 'status_msg', 'reason', 'detail', 
 const failureCodes = ['error_code', 'errorCode', 'err_code', 'errcode', 'failureCode', 'failCode'];
 
 const codeFields = ['code', ...failureCodes, 'status_code', 'Code'];
+
+/** Fields of which each failure without a type has one. Most events of streams have none of them. */
+const otherFields = ['choices', 'success', 'status_code', 'code', 'detail'];
+const failureFields = new Set(
+  [errorPlaces, failurePlaces, holders, reasonFields, failureCodes, otherFields].flat(),
+);
 
 /** Codes, messages and errors that mean success. */
 const nothingFailed =
@@ -164,15 +171,17 @@ function errorIn(level: JsonObject): unknown {
     const { message: text = error, code } = isObject(error) ? error : {};
     if (!isText(text) || complaintIn(text) !== undefined || isFailureCode(code)) return error;
   }
-  for (const name of [...statusPlaces, 'status']) {
+  for (const name of failurePlaces) {
     const place = level[name];
     if (!isObject(place) || !codeFields.some((field) => isFailureCode(place[field]))) continue;
-    // Beside an id, a status is that of a task.
     if (name !== 'status' || findId(level) === undefined) return place;
   }
-  const [choice] = listObjects(level['choices']);
-  const held = [choice, ...holders.map((name) => level[name])].filter(isObject);
-  return held.map(({ error }) => error).find((error) => hasValue(error));
+  for (const name of holders) {
+    const holder = level[name];
+    if (isObject(holder) && hasValue(holder['error'])) return holder['error'];
+  }
+  const error = listObjects(level['choices'])[0]?.['error'];
+  return hasValue(error) ? error : undefined;
 }
 
 /** Returns an object, also one that is the only item of a list. */
@@ -303,7 +312,9 @@ export function saysFailure(value: unknown): boolean {
 function claimsFailure(level: JsonObject): boolean {
   const { success, type, object, status, detail, message, code, data } = level;
   if (isResponse(level)) return hasFailed(level);
-  if (success === false || type === 'error' || object === 'error') return true;
+  if (type === 'error' || object === 'error') return true;
+  if (!Object.keys(level).some((name) => failureFields.has(name))) return false;
+  if (success === false) return true;
   if (errorIn(level) !== undefined) return true;
   if (reasonFields.some((name) => complaintIn(level[name]) !== undefined)) return true;
   const { status_code: statusCode, status_msg: reason } = level;
