@@ -44,11 +44,8 @@ const otherNames: Readonly<Record<string, string>> = {
 function checkFields(owner: string, definition: object, known: readonly string[]): void {
   for (const [name, value] of Object.entries(definition)) {
     if (known.includes(name) || value === undefined) continue;
-    const similar = otherNames[name] ?? known.find((other) => editDistance(name, other) <= 2);
-    const fix =
-      similar !== undefined && known.includes(similar)
-        ? `use ${similar}`
-        : `the fields are ${known.join(', ')}`;
+    const similar = otherNames[name] ?? known.find((other) => editDistance(name, other) <= 2) ?? '';
+    const fix = known.includes(similar) ? `use ${similar}` : `the fields are ${known.join(', ')}`;
     check(false, name, `is not a field of ${owner}; ${fix}.`);
   }
 }

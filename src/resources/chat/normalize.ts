@@ -188,11 +188,7 @@ function normalizeMessage(value: JsonObject, isFinished: boolean): void {
   normalizeContent(value);
   dropEmptyCall(value);
   completeFunction(value['function_call'], isFinished);
-  fill(value, {
-    role: 'assistant',
-    content: null,
-    refusal: null,
-  });
+  fill(value, { role: 'assistant', content: null, refusal: null });
   normalizeToolCalls(value, isFinished);
 }
 

@@ -9,6 +9,7 @@ import type {
   ManyEmbeddings,
 } from './types.ts';
 import {
+  type AnyResponse,
   createForEngine,
   createMany,
   embed,
@@ -17,7 +18,6 @@ import {
 import { copyOptions } from '../../options/snapshot.ts';
 
 type Base64Params = EmbeddingCreateParams & { encoding_format: 'base64' };
-type AnyResponse = CreateEmbeddingResponse | Base64EmbeddingResponse;
 
 /** Creates embeddings. Billed by usage. */
 export class Embeddings {

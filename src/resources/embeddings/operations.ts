@@ -25,7 +25,7 @@ import {
   PartialEmbeddingsError,
 } from './types.ts';
 
-type AnyResponse = CreateEmbeddingResponse | Base64EmbeddingResponse;
+export type AnyResponse = CreateEmbeddingResponse | Base64EmbeddingResponse;
 
 export function embed(
   transport: Transport,
