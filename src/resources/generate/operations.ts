@@ -29,7 +29,6 @@ import { isObject } from '../../answers/objects.ts';
 import { addCounts } from '../../answers/usage.ts';
 import { peek } from '../../options/snapshot.ts';
 import { toGoogleSchema } from '../../structured/schema-subsets.ts';
-import type { JsonObject } from '../../types.ts';
 import { abortOwn, followSignal } from '../../http/abort.ts';
 import {
   checkSingle,
@@ -78,20 +77,19 @@ export function streamContent(
   return transport.operate(operation, params, { kind: 'events', ...parts }, options);
 }
 
-/** Returns the schema of the response; `undefined` if it is not JSON, such as the values of an enum. */
-function findSchema(config: GenerateContentParams['generationConfig']): JsonObject | undefined {
-  const { responseJsonSchema, responseSchema, responseMimeType = json } = config ?? {};
-  const schema = responseJsonSchema ?? responseSchema;
-  return isObject(schema) && responseMimeType === json ? schema : undefined;
-}
-
 /** How `generate` asks for JSON. */
 const generateOutput: OutputDialect<
   Pick<GenerateContentParams, 'generationConfig'>,
   GenerateContentParams
 > = {
   name: 'generate',
-  findSchema: (params) => findSchema(peek(params, 'generationConfig')),
+  findSchema(params) {
+    const config = peek(params, 'generationConfig') ?? {};
+    const { responseJsonSchema, responseSchema, responseMimeType = json } = config;
+    const schema = responseJsonSchema ?? responseSchema;
+    // Values of an enum, for example, are not JSON.
+    return isObject(schema) && responseMimeType === json ? schema : undefined;
+  },
   allowsJSONMode: () => true,
   withInstruction(params, text, isJSONMode) {
     const { parts = [], ...turn } = toInstruction(params.systemInstruction ?? []);

@@ -106,13 +106,12 @@ const modelFields: FieldsOf<Model> = {
 };
 
 function normalizeModel(value: JsonObject): void {
-  const { id, name, created, created_at: date } = value;
+  const { id, name: sent, created, created_at: date } = value;
+  const name = typeof sent === 'string' ? sent : '';
   // The id of Workers AI is not the name with which a model is called.
-  if (typeof name === 'string' && name.startsWith('@cf/')) value['id'] = name;
+  if (name.startsWith('@cf/')) value['id'] = name;
   // Lists in Gemini's format have the id in `name`, with a path prefix.
-  else if (!id)
-    value['id'] =
-      typeof name === 'string' ? name.replace(/^(publishers\/[^/]+\/)?models\//, '') : '';
+  else if (!id) value['id'] = name.replace(/^(publishers\/[^/]+\/)?models\//, '');
   value['object'] = 'model';
   if (typeof created !== 'number') {
     // Lists in Anthropic's format have an ISO 8601 date.

@@ -126,7 +126,7 @@ export const streamMutants: MutantsByFile = {
       is: 'this.#last = piece.startsWith(last) ? piece : undefined;',
       becomes: 'this.#last = piece;',
     },
-    { is: 'call.incomplete = true;', becomes: '' },
+    { is: 'call.incomplete = true;', becomes: ';' },
   ],
   'resources/generate/accumulator.ts': [
     { is: 'if (hasContent(piece)) delete candidate.finishReason;', becomes: '' },
