@@ -108,8 +108,8 @@ export function checkText(field: string, value: unknown, advice: string): string
   return value;
 }
 
-export function checkModel(model: unknown): void {
-  checkText('model', model, 'a model id as models.list() returns it');
+export function checkModel(model: unknown): string {
+  return checkText('model', model, 'a model id as models.list() returns it');
 }
 
 /** @param advice - A description of the expected items. */

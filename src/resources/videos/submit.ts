@@ -91,34 +91,26 @@ export interface VideoSubmission extends Pick<VideoTaskRef, 'model' | 'remixOf'>
   readonly fields: JsonObject;
   /** The trace of the original of a remix. */
   readonly origin?: string | undefined;
-  readonly change?: ((change: Change) => VideoSubmission) | undefined;
 }
 
 /** Checks the submission of a new task. Rejects input that cannot work but would be charged. */
 export function createSubmission(
   { gateway }: Pick<Transport, 'gateway'>,
-  params: VideoCreateParams,
+  params: VideoCreateParams | JsonObject,
 ): VideoSubmission {
   checkParams('videos.create', params);
-  checkModel(params.model);
-  checkText('prompt', params.prompt, 'a description of the video');
-  for (const name of ['image', 'images'] as const) {
-    const images: unknown = params[name];
-    const list: readonly unknown[] = Array.isArray(images) ? images : [images];
-    for (const [index, image] of list.entries()) {
-      checkReference(list === images ? `${name}[${index}]` : name, image, gateway?.profile);
+  const { prompt, seconds, input_reference: reference, image, images } = params;
+  const profile = gateway?.profile;
+  const model = checkModel(params['model']);
+  checkText('prompt', prompt, 'a description of the video');
+  for (const [name, value] of Object.entries({ image, images })) {
+    const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+    for (const [index, item] of list.entries()) {
+      checkReference(list === value ? `${name}[${index}]` : name, item, profile);
     }
   }
-  const seconds = toSecondsText(params.seconds);
-  const fields = {
-    ...params,
-    seconds,
-    input_reference: toReference(params.input_reference, gateway?.profile),
-  };
-  const own = copyParams(params);
-  const change = ({ params: changed }: Change): VideoSubmission =>
-    createSubmission({ gateway }, { ...own, ...changed });
-  return { operation: 'videos.create', fields, model: params.model, change };
+  const own = { seconds: toSecondsText(seconds), input_reference: toReference(reference, profile) };
+  return { operation: 'videos.create', fields: { ...copyParams(params), ...own }, model };
 }
 
 export function remixSubmission(
@@ -307,8 +299,9 @@ function sendOnce(
   options: VideoSubmitOptions,
   request = buildRequest(transport, submission, options),
 ): GatewayPromise<VideoTask> {
-  const submissionFor = (change: Change): VideoSubmission =>
-    change === unchanged ? submission : (submission.change?.(change) ?? submission);
+  const isRemix = submission.operation === 'videos.remix';
+  const submissionFor = (params: JsonObject, change: Change): VideoSubmission =>
+    isRemix || change === unchanged ? submission : createSubmission(transport, params);
   // The fields of `extraBody` are already in the body.
   const own = changeOptions(options, { extraBody: undefined });
   return transport.operate(
@@ -316,12 +309,12 @@ function sendOnce(
     submission.fields,
     {
       kind: 'json',
-      write: (_, change) =>
+      write: (params, change) =>
         change === unchanged
           ? request
-          : buildRequest(transport, submissionFor(change), withoutChanged(options, change)),
-      format(_, change) {
-        const changed = submissionFor(change);
+          : buildRequest(transport, submissionFor(params, change), withoutChanged(options, change)),
+      format(params, change) {
+        const changed = submissionFor(params, change);
         const sent = listURLs([changed.fields, options.extraBody]);
         return submittedAnswer(transport, changed, sent);
       },
