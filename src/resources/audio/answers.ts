@@ -29,19 +29,6 @@ import { requireWhole } from '../../uploads/file-end.ts';
 import { findAudio, splitEvent } from './places.ts';
 import type { SpeechStreamEvent } from './types.ts';
 
-/** Fetches the audio at a URL in a response, without the key, within the limits of the call. */
-async function fetchAudio(
-  transport: Transport,
-  url: string,
-  request: GatewayRequest,
-): Promise<Response> {
-  const { settings, scope, id: callId } = request;
-  const { totalTimeout, maxRetries, timeout, idleTimeout } = settings;
-  const left = totalTimeout === null ? null : Math.max(1, Math.ceil(scope.remaining));
-  const options = { callId, maxRetries, timeout, idleTimeout, totalTimeout: left };
-  return fetchFile(transport, 'audio.speech.create', url, { ...options, signal: scope.signal });
-}
-
 /**
  * Response format for speech as a file.
  *
@@ -55,7 +42,13 @@ export function speechFile(
   const own = transport.snapshot();
   return fileAnswer({
     find: (value) => findAudio(withoutSent(value, sent)),
-    fetch: (url, request) => fetchAudio(own, url, request),
+    /** Fetches the audio at a URL in a response, without the key, within the limits of the call. */
+    fetch(url, { settings, scope, id: callId }) {
+      const { totalTimeout: limit, maxRetries, timeout, idleTimeout } = settings;
+      const totalTimeout = limit === null ? null : Math.max(1, Math.ceil(scope.remaining));
+      const options = { callId, maxRetries, timeout, idleTimeout, totalTimeout };
+      return fetchFile(own, 'audio.speech.create', url, { ...options, signal: scope.signal });
+    },
     collect: collectSpeech,
   });
 }
