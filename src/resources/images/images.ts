@@ -38,7 +38,8 @@ export class Images {
 
   /** @internal */
   constructor(transport: () => Transport) {
-    this.transport = transport;
+    // A task exists at one gateway only, so a wait keeps the base URL and key that the client has now.
+    this.transport = () => transport().snapshot();
   }
 
   /**
@@ -127,8 +128,7 @@ export class Images {
     params: Iterable<ImageGenerateParamsNonStreaming>,
     options: ImagesGenerateManyOptions = {},
   ): AsyncGenerator<ImagesGenerateManyResult, void, undefined> {
-    const transport = this.transport().snapshot();
-    return generateManyImages(transport, copyEach(params), copyOptions(options));
+    return generateManyImages(this.transport(), copyEach(params), copyOptions(options));
   }
 
   /**
@@ -193,8 +193,7 @@ export class Images {
    * ```
    */
   async wait(task: ImageTaskRef | string, options: ImageWaitOptions = {}): Promise<ImagesResponse> {
-    const transport = this.transport().snapshot();
-    return waitForImages(transport, task, copyOptions(options));
+    return waitForImages(this.transport(), task, copyOptions(options));
   }
 
   /**
@@ -222,7 +221,6 @@ export class Images {
     state?: ImageWaitState,
     options: ImageWaitOptions = {},
   ): Promise<ImageWaitStep> {
-    const transport = this.transport().snapshot();
-    return stepImages(transport, task, state, copyOptions(options));
+    return stepImages(this.transport(), task, state, copyOptions(options));
   }
 }

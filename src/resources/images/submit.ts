@@ -90,14 +90,13 @@ const tooLate = Symbol('tooLate');
 
 /** One call for images, with the wait for its task if there is one. */
 class ImageRun {
-  /** A task exists on one gateway only, so the wait keeps the base URL and key from the time of the call. */
   readonly transport: Transport;
   /** A copy, because the caller may change its options before the wait. */
   readonly options: ImageRequestOptions;
   readonly #startedAt = performance.now();
 
   constructor(transport: Transport, options: ImageRequestOptions | undefined) {
-    this.transport = transport.snapshot();
+    this.transport = transport;
     this.options = copyOptions(options) ?? {};
   }
 
@@ -145,12 +144,12 @@ const asImages = (images: ImagesResponse): ImagesResponse => images;
 
 /** Makes a call for whole images. With a ledger, each call id is submitted once, even if the process crashes. */
 export function callForImages<Params extends ImageParamsBase>(
-  client: Transport,
+  transport: Transport,
   call: ImageCall<Params>,
   given: ImageRequestOptions | undefined,
 ): GatewayPromise<ImagesResponse> {
-  const run = new ImageRun(client, given);
-  const { transport, options } = run;
+  const run = new ImageRun(transport, given);
+  const { options } = run;
   const { operation, params } = call;
   const send = (own: ImageRequestOptions | undefined, written?: ReturnType<typeof writeCall>) =>
     transport.operate(
@@ -224,13 +223,12 @@ async function submitWithLedger<Params extends ImageParamsBase>(
 
 /** Makes a call for a stream of images. A task that is returned instead becomes a stream once it is completed. */
 export function streamImages<Params extends ImageParamsBase, Item>(
-  client: Transport,
+  transport: Transport,
   call: ImageCall<Params>,
   given: ImageRequestOptions | undefined,
   protocolFor: (images: number, sent: readonly string[]) => StreamProtocol<Item>,
 ): GatewayPromise<Stream<Item>> {
-  const run = new ImageRun(client, given);
-  const { transport, options } = run;
+  const run = new ImageRun(transport, given);
   const sent = transport.operate(
     call.operation,
     call.params,
@@ -238,7 +236,7 @@ export function streamImages<Params extends ImageParamsBase, Item>(
       kind: 'events',
       write(params) {
         const problem = 'cannot be combined with stream: true; omit one of them.';
-        check(options.ledger === undefined, 'ledger', problem);
+        check(run.options.ledger === undefined, 'ledger', problem);
         return writeCall(call, given, params);
       },
       format: (sentParams) => {

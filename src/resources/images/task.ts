@@ -27,7 +27,7 @@ const readTaskId = ({ task_id, taskId, job_id, jobId, JobId, queue_id }: JsonObj
   findFirst([task_id, taskId, job_id, jobId, JobId, queue_id], readId);
 
 /** Returns the id in a field that responses with images may have too. */
-const readMakingId = ({ generation_id, generationId }: JsonObject): string | undefined =>
+const readMakingId = ({ generation_id, generationId }: JsonObject) =>
   findFirst([generation_id, generationId], readId);
 
 /** Returns the id in a field that other objects have too. */
