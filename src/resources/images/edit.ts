@@ -76,10 +76,10 @@ export function editImages(
   options: ImageRequestOptions | undefined,
 ): GatewayPromise<ImagesResponse | Stream<ImageEditStreamEvent>> {
   const { profile } = transport.gateway ?? {};
-  const call: ImageCall<ImageEditParamsBase> = {
+  const call: ImageCall = {
     operation: 'images.edit',
     params,
-    write(changed, own) {
+    write(changed: ImageEditParamsBase, own) {
       checkImage('edit', changed, 'what to change');
       return editRequest(changed, own, profile);
     },

@@ -39,7 +39,7 @@ function checkNewImage(params: ImageGenerateParamsBase): ImageGenerateParamsBase
   return params;
 }
 
-const callFor = <Params extends ImageGenerateParamsBase>(params: Params): ImageCall<Params> => ({
+const callFor = (params: ImageGenerateParamsBase): ImageCall => ({
   operation: 'images.generate',
   params,
   write: (changed) => ({ json: checkNewImage(changed) }),

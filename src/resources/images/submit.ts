@@ -31,14 +31,12 @@ import type { ImageParamsBase, ImagesResponse } from './types.ts';
 import { readImages } from './wait.ts';
 import type { ImageRequestOptions } from './wait-options.ts';
 
-type Operation = 'images.generate' | 'images.edit';
-
-export interface ImageCall<Params extends ImageParamsBase> {
-  readonly operation: Operation;
-  readonly params: Params;
+export interface ImageCall {
+  readonly operation: 'images.generate' | 'images.edit';
+  readonly params: ImageParamsBase;
   /** Checks the parameters and writes the request. */
   readonly write: (
-    params: Params,
+    params: ImageParamsBase,
     options: ImageRequestOptions | undefined,
   ) => OperationRequest<'images.edit'>;
 }
@@ -59,10 +57,10 @@ function explainImages(failure: DescribedFailure, isForm: boolean): Error | unde
 }
 
 /** Checks the parameters of a call and writes its request. */
-function writeCall<Params extends ImageParamsBase>(
-  { write }: ImageCall<Params>,
+function writeCall(
+  { write }: ImageCall,
   options: ImageRequestOptions | undefined,
-  params: Params,
+  params: ImageParamsBase,
 ) {
   const request = write(params, options);
   const isForm = 'form' in request && request.isWritten !== true;
@@ -143,9 +141,9 @@ class ImageRun {
 const asImages = (images: ImagesResponse): ImagesResponse => images;
 
 /** Makes a call for whole images. With a ledger, each call id is submitted once, even if the process crashes. */
-export function callForImages<Params extends ImageParamsBase>(
+export function callForImages(
   transport: Transport,
-  call: ImageCall<Params>,
+  call: ImageCall,
   given: ImageRequestOptions | undefined,
 ): GatewayPromise<ImagesResponse> {
   const run = new ImageRun(transport, given);
@@ -175,8 +173,8 @@ export function callForImages<Params extends ImageParamsBase>(
   return new GatewayPromise(submitWithLedger(call, run, sendWritten));
 }
 
-async function submitWithLedger<Params extends ImageParamsBase>(
-  { operation, params }: ImageCall<Params>,
+async function submitWithLedger(
+  { operation, params }: ImageCall,
   run: ImageRun,
   send: (limits: RequestOptions) => GatewayPromise<Answered<ImagesResponse>>,
 ): Promise<OpenAnswer<ImagesResponse>> {
@@ -222,9 +220,9 @@ async function submitWithLedger<Params extends ImageParamsBase>(
 }
 
 /** Makes a call for a stream of images. A task that is returned instead becomes a stream once it is completed. */
-export function streamImages<Params extends ImageParamsBase, Item>(
+export function streamImages<Item>(
   transport: Transport,
-  call: ImageCall<Params>,
+  call: ImageCall,
   given: ImageRequestOptions | undefined,
   protocolFor: (images: number, sent: readonly string[]) => StreamProtocol<Item>,
 ): GatewayPromise<Stream<Item>> {
