@@ -86,18 +86,21 @@ export interface Policy<Option extends string = string> extends GatewayPolicy<Op
   readonly wrap?: (next: Send) => Send;
 }
 
-/** Looks up in the gateway's usage log whether a submission with an unknown outcome was charged. */
+/** What the gateway's usage log has of a submission with an unknown outcome. */
+export interface SettledSubmission {
+  readonly verdict: 'charged' | 'refunded' | 'not_charged' | 'unknowable';
+  readonly taskId?: string | undefined;
+  readonly model?: string | undefined;
+  readonly reason: string;
+}
+
+/** Looks up in the usage log whether a submission was charged. */
 export type SettleSubmission = (
   transport: Transport,
   callId: string,
   request: Pick<AttemptEvidence, 'requestId' | 'isErrorComplete'>,
   signal: AbortSignal,
-) => Promise<{
-  readonly verdict: 'charged' | 'refunded' | 'not_charged' | 'unknowable';
-  readonly taskId?: string | undefined;
-  readonly model?: string | undefined;
-  readonly reason: string;
-}>;
+) => Promise<SettledSubmission>;
 
 /** The features of a client. */
 export interface Features {

@@ -6,7 +6,7 @@ import { InvalidInputError } from '../errors/gateway-error.ts';
 import { untilAborted } from '../http/abort.ts';
 import { writeJSON } from '../http/json.ts';
 import type { ClientSettings } from '../calls/settings.ts';
-import type { SettleSubmission, Transport } from '../calls/transport.ts';
+import type { SettledSubmission, Transport } from '../calls/transport.ts';
 import type { RequestOptions } from '../options/options.ts';
 import { LedgerError } from './errors.ts';
 import type { AnyRef, Submission } from './kind.ts';
@@ -291,8 +291,8 @@ function findModel(requested: string | undefined, logged: string | undefined): s
   return baseName(requested) === baseName(logged) ? requested : logged;
 }
 
-/** What the usage log has of a submission with an unknown outcome. */
-interface Finding<Ref> extends Pick<Awaited<ReturnType<SettleSubmission>>, 'verdict' | 'reason'> {
+/** The outcome of an earlier claim, as the usage log has it. */
+interface Finding<Ref> extends Pick<SettledSubmission, 'verdict' | 'reason'> {
   /** The task that was charged, if the usage log names it. */
   readonly ref?: Ref;
   readonly cause?: unknown;
