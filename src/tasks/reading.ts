@@ -63,17 +63,13 @@ export function namesTask(body: JsonObject, id: string): boolean {
  * is that task.
  */
 export function parseWithIds(text: string): unknown {
-  const value = parseIds(text);
-  const [task] = Array.isArray(value) && value.length === 1 ? listObjects(value) : [];
-  const isTask = task !== undefined && (statusWordIn(task) ?? findIds(task)[0]) !== undefined;
-  return isTask ? task : value;
-}
-
-function parseIds(text: string): unknown {
   // Quotes inside JSON strings are escaped, so this matches only fields.
   const large =
     /("(?:id|task_id|video_id|taskId|job_id|jobId|JobId|generation_id|queue_id)"\s*:\s*)(-?\d{16,})([\s,}])/g;
-  return JSON.parse(text.replace(large, '$1"$2"$3'));
+  const value: unknown = JSON.parse(text.replace(large, '$1"$2"$3'));
+  const [task] = Array.isArray(value) && value.length === 1 ? listObjects(value) : [];
+  const isTask = task !== undefined && (statusWordIn(task) ?? findIds(task)[0]) !== undefined;
+  return isTask ? task : value;
 }
 
 function statusWordIn(level: JsonObject): string | undefined {

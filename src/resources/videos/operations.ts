@@ -1,25 +1,16 @@
 import { listURLs, rememberSent } from '../../answers/result-places.ts';
-import type { GatewayPromise } from '../../calls/promise.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { checkEach, mapWithProgress, optionsForCall } from '../../tasks/many.ts';
-import type { RequestOptions } from '../../options/options.ts';
 import { changeOptions, optionsFor, type ResolvedOptions } from '../../options/resolve.ts';
 import { WaitScope } from '../../tasks/scope.ts';
 import { shorter } from '../../tasks/limits.ts';
 import { followTask, notify, waitForAll } from '../../tasks/wait.ts';
 import type { Copied } from '../../options/snapshot.ts';
 import { VideoSubmitResponseError } from './errors.ts';
-import { checkTaskId, checkVendorPrefix, makeRef } from '../../tasks/ref.ts';
-import { readTask, videoTasks } from './kind.ts';
+import { videoTasks } from './kind.ts';
 import { submitOnce } from '../../tasks/submit.ts';
 import { createSubmission, toTaskSubmission, type VideoSubmission } from './submit.ts';
-import type {
-  VideoCreateParams,
-  VideoTask,
-  VideoTaskLike,
-  VideoTaskRef,
-  VideoVendorParams,
-} from './types.ts';
+import type { VideoCreateParams, VideoTask, VideoTaskLike, VideoTaskRef } from './types.ts';
 import type {
   VideoCreateAndWaitAllOptions,
   VideoCreateAndWaitOptions,
@@ -27,18 +18,6 @@ import type {
   VideoWaitAllOptions,
   VideoWaitResult,
 } from './wait-options.ts';
-
-export function retrieveFromVendor(
-  transport: Transport,
-  params: VideoVendorParams,
-  options: RequestOptions | undefined,
-): GatewayPromise<VideoTask> {
-  const vendorPrefix = checkVendorPrefix('vendorPrefix', params?.vendorPrefix);
-  const id = checkTaskId('taskId', params.taskId);
-  const { baseURL } = transport;
-  const ref = makeRef({ id, route: { type: 'vendor', vendorPrefix }, baseURL, createdAt: 0 });
-  return readTask(transport, { ref }, options);
-}
 
 /** Waits for many tasks and yields one result for each. */
 export async function* waitAll(

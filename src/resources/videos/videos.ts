@@ -4,6 +4,7 @@ import type { ReadOptions } from '../../options/options.ts';
 import { download } from './downloads.ts';
 import { VideoFailedError } from './errors.ts';
 import * as operations from './operations.ts';
+import { checkTaskId, checkVendorPrefix, makeRef } from '../../tasks/ref.ts';
 import { WaitScope } from '../../tasks/scope.ts';
 import { stepTask, waitFor, watchTask } from '../../tasks/wait.ts';
 import { createSubmission, remixSubmission, submit } from './submit.ts';
@@ -99,9 +100,14 @@ export class Videos {
    * const task = await client.videos.retrieveFromVendor({ vendorPrefix: 'kling', taskId });
    */
   retrieveFromVendor(params: VideoVendorParams, options?: ReadOptions): GatewayPromise<VideoTask> {
-    return startCall(params, () =>
-      operations.retrieveFromVendor(this.transport(), params, options),
-    );
+    return startCall(params, () => {
+      const transport = this.transport();
+      const vendorPrefix = checkVendorPrefix('vendorPrefix', params?.vendorPrefix);
+      const id = checkTaskId('taskId', params.taskId);
+      const route = { type: 'vendor', vendorPrefix } as const;
+      const ref = makeRef({ id, route, baseURL: transport.baseURL, createdAt: 0 });
+      return readTask(transport, { ref }, options);
+    });
   }
 
   /**
