@@ -7,15 +7,6 @@ import { type BaseURL, buildQuery, buildURL } from '../http/url.ts';
 import type { Call } from './call.ts';
 import { type ClientSettings, requireBase } from './settings.ts';
 
-/** Operations whose route is missing with and without `/v1`, by the state that clients of a gateway share. */
-const missing = new WeakMap<object, Set<string>>();
-
-function findMissing(shared: object): Set<string> {
-  const known = missing.get(shared) ?? new Set();
-  missing.set(shared, known);
-  return known;
-}
-
 /** Returns whether a failed attempt shows that its server has the route, or leaves the outcome open. */
 const provesRoute = ({ status, body, phase }: FailedAttempt): boolean =>
   phase !== 'headers' || (status !== 404 && status !== 405 && body !== undefined && isJSON(body));
@@ -78,7 +69,7 @@ export class RouteAddress {
       return 'again';
     }
     if (!provesRoute(failed)) {
-      findMissing(this.#client.shared).add(`${root} ${operation}`);
+      this.#client.shared.missingRoutes.add(`${root} ${operation}`);
       this.url = buildURL(this.#base, path, this.#search);
       return first;
     }
@@ -97,6 +88,6 @@ export class RouteAddress {
     if (isModelMissing(status, body) || body?.envelope === 'task') return false;
     if (means(body ?? {}, unusableModel)) return false;
     const { shared } = this.#client;
-    return shared.address?.root !== root && !findMissing(shared).has(`${root} ${operation}`);
+    return shared.address?.root !== root && !shared.missingRoutes.has(`${root} ${operation}`);
   }
 }

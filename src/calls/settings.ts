@@ -90,6 +90,8 @@ class Log {
 interface SharedFacts {
   /** Once learned, the address with the part that replaces `/v1` in paths; see `RouteAddress`. */
   address?: Pick<BaseURL, 'root' | 'api'> | undefined;
+  /** The roots and operations whose route is missing with and without `/v1`. */
+  readonly missingRoutes: Set<string>;
   /** The models that make images or videos, by the price list. */
   mediaModels?: ReadonlySet<string>;
   /** A host that has none of the account routes, the finding about the first of them, and when it was read. */
@@ -295,7 +297,7 @@ export function resolveSettings(input: GatewayOptions, readGateway: GatewayReade
   log.warnOnce(warnings);
   checkHeaders(options, log);
   checkQuery(options, log);
-  const shared: SharedFacts = {};
+  const shared: SharedFacts = { missingRoutes: new Set() };
   return {
     findBase: createBaseFinder(options, readGateway),
     /** `true` if the kind of gateway is not named. */
