@@ -267,13 +267,13 @@ export class Redaction {
     return [...new Set(keys)];
   }
 
-  readonly #clean = (text: string): string => {
+  #clean(text: string): string {
     const words = this.#words.reduce(
       (clean, word) => replaceSecret(clean, word, () => '[key]', true),
       this.withoutKeys(text),
     );
     return withoutQueries(words);
-  };
+  }
 
   /** Returns the id of a response without secrets. Called for each response, so a usual id is only compared. */
   id(text: string): string {
@@ -301,26 +301,27 @@ export class Redaction {
   attempt(failed: FailedAttempt): FailedAttempt {
     const { kind, headers, requestId, body, text, problem, data, cause } = failed;
     const { message, code, sentCode, type, param, error, requestId: named } = body ?? {};
+    const clean = (value: string): string => this.#clean(value);
     // The reason of an abort is the caller's, and messages of input errors are our own.
     const isOwn = kind === 'aborted' || InvalidInputError.isInstance(cause);
     return {
       ...failed,
       headers: headers && this.headers(headers),
-      requestId: requestId && this.#clean(requestId),
+      requestId: requestId && clean(requestId),
       body: body && {
         ...body,
-        message: message && this.#clean(message),
-        requestId: named && this.#clean(named),
-        code: code && this.#clean(code),
-        sentCode: typeof sentCode === 'string' ? this.#clean(sentCode) : sentCode,
-        type: type && this.#clean(type),
-        param: param && this.#clean(param),
-        error: rewriteText(error, this.#clean),
+        message: message && clean(message),
+        requestId: named && clean(named),
+        code: code && clean(code),
+        sentCode: typeof sentCode === 'string' ? clean(sentCode) : sentCode,
+        type: type && clean(type),
+        param: param && clean(param),
+        error: rewriteText(error, clean),
       },
       text: text && this.withoutKeys(text),
       problem: problem && this.withoutKeys(problem),
       data: rewriteText(data, (value) => this.withoutKeys(value)),
-      cause: isOwn ? safeReason(cause) : safeCause(cause, this.#clean),
+      cause: isOwn ? safeReason(cause) : safeCause(cause, clean),
     };
   }
 }
