@@ -100,7 +100,6 @@ export type {
   Embeddings,
   Images,
   Models,
-  Responses,
   Speech,
   Transcriptions,
   Translations,

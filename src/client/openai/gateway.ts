@@ -150,68 +150,7 @@ import type {
   VideoSeconds,
   VideoSize,
 } from './videos.ts';
-import type {
-  CustomTool,
-  EasyInputMessage,
-  FunctionTool,
-  ParsedResponse,
-  Reasoning,
-  ResponseCodeInterpreterToolCall,
-  ResponseCompletedEvent,
-  ResponseContentPartAddedEvent,
-  ResponseContentPartDoneEvent,
-  ResponseCreateParams,
-  ResponseCreateParamsBase,
-  ResponseCreateParamsNonStreaming,
-  ResponseCreateParamsStreaming,
-  ResponseCreatedEvent,
-  ResponseCustomToolCall,
-  ResponseCustomToolCallOutput,
-  ResponseError,
-  ResponseFormatTextConfig,
-  ResponseFormatTextJSONSchemaConfig,
-  ResponseFunctionCallArgumentsDeltaEvent,
-  ResponseFunctionCallArgumentsDoneEvent,
-  ResponseFunctionCallOutput,
-  ResponseFunctionToolCall,
-  ResponseImageGenerationCall,
-  ResponseInProgressEvent,
-  ResponseIncompleteEvent,
-  ResponseInput,
-  ResponseInputAudio,
-  ResponseInputContent,
-  ResponseInputFile,
-  ResponseInputImage,
-  ResponseInputItem,
-  ResponseInputText,
-  ResponseItemReference,
-  ResponseMcpApprovalRequest,
-  ResponseMcpApprovalResponse,
-  ResponseMcpCall,
-  ResponseMcpListTools,
-  ResponseOutputItem,
-  ResponseOutputItemAddedEvent,
-  ResponseOutputItemDoneEvent,
-  ResponseOutputMessage,
-  ResponseOutputRefusal,
-  ResponseOutputText,
-  ResponseQueuedEvent,
-  ResponseReasoning,
-  ResponseReasoningItem,
-  ResponseReasoningSummaryTextDeltaEvent,
-  ResponseReasoningTextDeltaEvent,
-  ResponseRefusalDeltaEvent,
-  ResponseRefusalDoneEvent,
-  ResponseStatus,
-  ResponseStreamEvent,
-  ResponseTextConfig,
-  ResponseTextDeltaEvent,
-  ResponseTextDoneEvent,
-  ResponseToolChoice,
-  ResponseUsage,
-  ModelResponse,
-  ResponseTool,
-} from './responses.ts';
+import type { Reasoning, Responses } from './responses.ts';
 import type { ErrorObject } from './errors.ts';
 
 /** Chat completions: `POST /v1/chat/completions`. */
@@ -303,31 +242,6 @@ export type Translations = audio.Translations;
 export declare namespace Translations {
   export {
     Translation, TranslationCreateParams, TranslationCreateResponse, TranslationVerbose,
-  };
-}
-
-/** The Responses API. */
-export type Responses = responses.Responses;
-// oxfmt-ignore
-export declare namespace Responses {
-  export {
-    CustomTool, EasyInputMessage, FunctionTool, ModelResponse as Response, ParsedResponse,
-    ResponseCodeInterpreterToolCall, ResponseCompletedEvent, ResponseContentPartAddedEvent,
-    ResponseContentPartDoneEvent, ResponseCreateParams, ResponseCreateParamsBase,
-    ResponseCreateParamsNonStreaming, ResponseCreateParamsStreaming, ResponseCreatedEvent,
-    ResponseCustomToolCall, ResponseCustomToolCallOutput, ResponseError, ResponseFormatTextConfig,
-    ResponseFormatTextJSONSchemaConfig, ResponseFunctionCallArgumentsDeltaEvent,
-    ResponseFunctionCallArgumentsDoneEvent, ResponseFunctionCallOutput, ResponseFunctionToolCall,
-    ResponseImageGenerationCall, ResponseInProgressEvent, ResponseIncompleteEvent, ResponseInput,
-    ResponseInputAudio, ResponseInputContent, ResponseInputFile, ResponseInputImage,
-    ResponseInputItem, ResponseInputText, ResponseItemReference, ResponseMcpApprovalRequest,
-    ResponseMcpApprovalResponse, ResponseMcpCall, ResponseMcpListTools, ResponseOutputItem,
-    ResponseOutputItemAddedEvent, ResponseOutputItemDoneEvent, ResponseOutputMessage,
-    ResponseOutputRefusal, ResponseOutputText, ResponseQueuedEvent, ResponseReasoning,
-    ResponseReasoningItem, ResponseReasoningSummaryTextDeltaEvent,
-    ResponseReasoningTextDeltaEvent, ResponseRefusalDeltaEvent, ResponseRefusalDoneEvent,
-    ResponseStatus, ResponseStreamEvent, ResponseTextConfig, ResponseTextDeltaEvent,
-    ResponseTextDoneEvent, ResponseTool as Tool, ResponseToolChoice, ResponseUsage,
   };
 }
 

@@ -1,13 +1,52 @@
 /** Types of responses, under the names that code for `openai` uses. */
 import type {
+  ResponseCreateParams,
+  ResponseCreateParamsBase,
+  ResponseCreateParamsNonStreaming,
+  ResponseCreateParamsStreaming,
   ResponseCustomTool,
   ResponseReasoning,
+  ResponseTextConfig,
   ResponseTextFormat,
+  ResponseTool,
+  ResponseToolChoice,
 } from '../../resources/responses/params.ts';
 import type { ResponseFunctionTool, ResponseTextJSONSchema } from '../../structured/types.ts';
 import type { Closed, OpenString } from '../../types.ts';
-import type { ResponseInputItem, ResponseInputMessage } from '../../resources/responses/items.ts';
-import type { ResponseErrorBody, ResponseStreamEvent } from '../../resources/responses/types.ts';
+import type {
+  ResponseCodeInterpreterToolCall,
+  ResponseCustomToolCall,
+  ResponseCustomToolCallOutput,
+  ResponseFunctionCallOutput,
+  ResponseFunctionToolCall,
+  ResponseImageGenerationCall,
+  ResponseInputAudio,
+  ResponseInputContent,
+  ResponseInputFile,
+  ResponseInputImage,
+  ResponseInputItem,
+  ResponseInputMessage,
+  ResponseInputText,
+  ResponseItemReference,
+  ResponseMcpApprovalRequest,
+  ResponseMcpApprovalResponse,
+  ResponseMcpCall,
+  ResponseMcpListTools,
+  ResponseOutputItem,
+  ResponseOutputMessage,
+  ResponseOutputRefusal,
+  ResponseOutputText,
+  ResponseReasoningItem,
+} from '../../resources/responses/items.ts';
+import type {
+  ModelResponse,
+  ParsedResponse,
+  ResponseErrorBody,
+  ResponseStatus,
+  ResponseStreamEvent,
+  ResponseUsage,
+} from '../../resources/responses/types.ts';
+import type * as responses from '../../resources/responses/responses.ts';
 
 export type * from '../../resources/responses/items.ts';
 export type * from '../../resources/responses/params.ts';
@@ -55,3 +94,28 @@ export type ResponseFunctionCallArgumentsDeltaEvent =
   EventOf<'response.function_call_arguments.delta'>;
 export type ResponseFunctionCallArgumentsDoneEvent =
   EventOf<'response.function_call_arguments.done'>;
+
+/** The Responses API. */
+export type Responses = responses.Responses;
+// oxfmt-ignore
+export declare namespace Responses {
+  export {
+    CustomTool, EasyInputMessage, FunctionTool, ModelResponse as Response, ParsedResponse,
+    ResponseCodeInterpreterToolCall, ResponseCompletedEvent, ResponseContentPartAddedEvent,
+    ResponseContentPartDoneEvent, ResponseCreateParams, ResponseCreateParamsBase,
+    ResponseCreateParamsNonStreaming, ResponseCreateParamsStreaming, ResponseCreatedEvent,
+    ResponseCustomToolCall, ResponseCustomToolCallOutput, ResponseError, ResponseFormatTextConfig,
+    ResponseFormatTextJSONSchemaConfig, ResponseFunctionCallArgumentsDeltaEvent,
+    ResponseFunctionCallArgumentsDoneEvent, ResponseFunctionCallOutput, ResponseFunctionToolCall,
+    ResponseImageGenerationCall, ResponseInProgressEvent, ResponseIncompleteEvent, ResponseInput,
+    ResponseInputAudio, ResponseInputContent, ResponseInputFile, ResponseInputImage,
+    ResponseInputItem, ResponseInputText, ResponseItemReference, ResponseMcpApprovalRequest,
+    ResponseMcpApprovalResponse, ResponseMcpCall, ResponseMcpListTools, ResponseOutputItem,
+    ResponseOutputItemAddedEvent, ResponseOutputItemDoneEvent, ResponseOutputMessage,
+    ResponseOutputRefusal, ResponseOutputText, ResponseQueuedEvent, ResponseReasoning,
+    ResponseReasoningItem, ResponseReasoningSummaryTextDeltaEvent,
+    ResponseReasoningTextDeltaEvent, ResponseRefusalDeltaEvent, ResponseRefusalDoneEvent,
+    ResponseStatus, ResponseStreamEvent, ResponseTextConfig, ResponseTextDeltaEvent,
+    ResponseTextDoneEvent, ResponseTool as Tool, ResponseToolChoice, ResponseUsage,
+  };
+}
