@@ -8,15 +8,8 @@ import { type OptionOf, policyTable } from '../../options/option-table.ts';
 import { sendOptional } from './optional-parameters.ts';
 import { refusesStructuredOutput } from './refusal.ts';
 
-/** The modes that worked after the provider rejected the first one, by gateway and model. */
+/** The modes that worked after the provider rejected the first one, by client and its copies: gateway and model. */
 const learned = new WeakMap<object, Map<string, OutputMode>>();
-
-/** Returns the modes that a client and its copies have learned. */
-function findLearned(shared: object): Map<string, OutputMode> {
-  const known = learned.get(shared) ?? new Map<string, OutputMode>();
-  learned.set(shared, known);
-  return known;
-}
 
 export const outputModes: Policy<OptionOf<'output-modes'>> = {
   name: 'output-modes',
@@ -44,7 +37,8 @@ function sendInModes<T>(next: Send, request: GatewayRequest<T>): Promise<OpenAns
   // Otherwise a request must not be repeated after an error with a success status.
   const mayRepeat = retryUnknownOutcome !== false;
   const model = String(params['model']);
-  const known = findLearned(client.shared);
+  const known = learned.get(client.shared) ?? new Map<string, OutputMode>();
+  learned.set(client.shared, known);
   const key = `${requireBase(client).root} ${rules.kind} ${model}`;
   const findNext = (mode: OutputMode): OutputMode | undefined =>
     isAuto ? rules.order[rules.order.indexOf(mode) + 1] : undefined;
