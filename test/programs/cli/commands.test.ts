@@ -950,6 +950,20 @@ describe('videos', () => {
       expect(emulator.charges).toHaveLength(1);
     });
 
+    test('a call of another machine is closed with a word that its run may still be submitting', async () => {
+      await lose();
+      const folder = join(machine.folder, 'state/model-gateway/ledger');
+      const path = join(folder, readdirSync(folder)[0] ?? '');
+      const { end: _, ...claim } = JSON.parse(readFileSync(path, 'utf8'));
+      const owner = { ...claim.owner, host: 'elsewhere' };
+      writeFileSync(path, JSON.stringify({ ...claim, owner }));
+      const { code, stderr } = await machine.run([...close, '-y']);
+
+      expect(code).toBe(0);
+      expect(stderr).toContain('The run that submits it may still be waiting for the response.');
+      expect(await listOpen()).toEqual([]);
+    });
+
     test('a call with a task that is gone is closed, and its id still has the task', async () => {
       const { id } = JSON.parse((await machine.run(words)).stdout);
       const { length } = emulator.requests;
