@@ -56,19 +56,28 @@ const waits = [...groups.imageWaits, ...groups.videoWaits, ...groups.manyWaits] 
 const submissions = [...groups.submissions, ...groups.remixes, ...videoRuns] as const;
 const images = [...groups.images, ...groups.edits, ...groups.manyImages] as const;
 
-/** Methods whose requests have a body. */
-const posts = [
+/** Methods of one request with a body. */
+const posted = [
   ...groups.texts,
   ...groups.uploads,
   ...groups.embeddings,
-  ...groups.manyEmbeddings,
-  ...images,
-  ...submissions,
+  ...groups.images,
+  ...groups.edits,
+  ...groups.submissions,
+  ...groups.remixes,
   ...groups.routes,
 ] as const;
 
+/** Methods that make requests and do not wait for a video. */
+const attempts = [
+  ...groups.reads,
+  ...posted,
+  ...groups.manyImages,
+  ...groups.manyEmbeddings,
+] as const;
+
 /** Methods that make one or more requests, without those that only wait. */
-const requests = [...groups.reads, ...posts] as const;
+const requests = [...attempts, ...videoRuns] as const;
 
 /** Sets of methods that share options. */
 export const methods = {
@@ -77,24 +86,14 @@ export const methods = {
   videoRuns,
   waits,
   images,
-  posts,
+  /** Methods whose requests have a body. */
+  posts: [...posted, ...groups.manyImages, ...groups.manyEmbeddings, ...videoRuns],
+  attempts,
   requests,
   /** All calls that send requests of their own. */
   calls: [...requests, ...waits],
   /** Methods whose `idempotencyKey` can belong to one request. */
-  keyed: [
-    ...groups.reads,
-    ...groups.texts,
-    ...groups.uploads,
-    ...groups.embeddings,
-    ...groups.images,
-    ...groups.edits,
-    ...groups.submissions,
-    ...groups.remixes,
-    ...groups.runs,
-    ...groups.remixRuns,
-    ...groups.routes,
-  ],
+  keyed: [...groups.reads, ...posted, ...groups.runs, ...groups.remixRuns],
   /** Methods whose requests name a model that another one can replace. */
   withFallback: [
     ...groups.texts,

@@ -34,9 +34,6 @@ export function optionsOf(method: Method): ReadonlyMap<string, Option> {
   return own;
 }
 
-const clientNames: ReadonlySet<string> = new Set(
-  optionNames.filter((name) => entriesOf(name).some((option) => option.methods.includes('client'))),
-);
 /** The options that only a client has. */
 const isOfClient = (name: OptionName): boolean =>
   entriesOf(name).every((option) => option.methods.every((method) => method === 'client'));
@@ -92,8 +89,9 @@ export const misplaced: ReadonlyMap<string, 'refuse' | 'warn'> = new Map(
  * name is that of a parameter.
  */
 export function misplacedError(name: string, method: string): InvalidInputError | undefined {
-  // Only names in camel case: those in snake case are parameters of gateways.
-  const option = misplaced.has(name) ? name : findAlias(name.toLowerCase(), optionNames);
+  // Parameters in snake case are those of gateways, even if they resemble an option.
+  const alias = /[A-Z]/.test(name) ? findAlias(name.toLowerCase(), optionNames) : undefined;
+  const option = misplaced.has(name) ? name : alias;
   if (option === undefined || misplaced.get(option) !== 'refuse' || !isName(option))
     return undefined;
   const meant = option === name ? 'it' : option;
@@ -135,22 +133,14 @@ function reasonAgainst(name: OptionName, method: Method, label: string): string 
     const what = optionsOf(method).has('interval') ? 'the limit of the whole wait' : 'its limit';
     return `${unusable}; use timeout, ${what}.`;
   }
-  if (name === 'maxCalls' && optionsOf(method).has('maxChatCompletions')) {
-    return `${unusable}; use maxChatCompletions.`;
-  }
-  if (name === 'maxChatCompletions' && optionsOf(method).has('maxCalls')) {
-    return `${unusable}; use maxCalls.`;
+  const instead = name === 'maxCalls' ? 'maxChatCompletions' : 'maxCalls';
+  if (/^max(Calls|ChatCompletions)$/.test(name) && optionsOf(method).has(instead)) {
+    return `${unusable}; use ${instead}.`;
   }
   if (name === 'onSubmitted' && isIn(methods.submissions, method)) {
     return `${unusable}, which returns the task; store task.ref.`;
   }
   return `${unusable}; omit it.`;
-}
-
-/** How error messages name a method. */
-function labelOf(method: Method, operation: string): string {
-  if (method === 'client') return 'a client';
-  return method === 'account' ? 'account' : operation;
 }
 
 /** Returns whether an object has a parameter of this name, in any spelling. */
@@ -179,7 +169,7 @@ export function checkForeignName(
 ): string | undefined {
   // Private options of wrapper libraries, such as `__metadata`.
   if (name.startsWith('_')) return undefined;
-  const label = labelOf(method, operation);
+  const label = method === 'account' ? 'account' : operation;
   const where = method === 'client' ? 'a client' : 'a call';
   const alias = nearestAlias(name, method);
   const isKnown = isName(name) && alias === undefined;
@@ -212,9 +202,10 @@ export function checkForeignName(
 
 /** Returns the option of a client that has this name of an option of calls as an alias. */
 function nearestAlias(name: string, method: Method): OptionName | undefined {
-  if (method !== 'client' || clientNames.has(name)) return undefined;
+  const ofClient = optionsOf('client');
+  if (method !== 'client' || ofClient.has(name)) return undefined;
   return findAlias(
     plain(name),
-    optionNames.filter((candidate) => clientNames.has(candidate)),
+    optionNames.filter((candidate) => ofClient.has(candidate)),
   );
 }

@@ -107,15 +107,6 @@ const { client, calls, requests, waits, videoRuns } = methods;
 const clientAndCalls = [...client, ...calls] as const;
 const clientAndRequests = [...client, ...requests] as const;
 const waiting = [...waits, ...videoRuns] as const;
-/** Waits have a time limit of their own; the requests of these methods have that of the client. */
-const attempts = requests.filter(isNotRun);
-
-function isNotRun(
-  method: (typeof requests)[number],
-): method is Exclude<(typeof requests)[number], (typeof videoRuns)[number]> {
-  return !videoRuns.some((run) => run === method);
-}
-
 /**
  * Every option of a client and of its methods: the names, checks, defaults and methods. The settings of calls,
  * the refusals and the table in the guide come from it, and the types are tested against it.
@@ -146,7 +137,8 @@ export const optionTable = {
       check: duration,
       default: 600_000,
       aliases: ['requesttimeout', 'timeoutms', 'timeoutseconds'],
-      methods: [...client, ...attempts],
+      // Waits have a time limit of their own.
+      methods: [...client, ...methods.attempts],
     },
     {
       ...refuseWithNull,
