@@ -302,8 +302,9 @@ function sendOnce(
   const isRemix = submission.operation === 'videos.remix';
   const submissionFor = (params: JsonObject, change: Change): VideoSubmission =>
     isRemix || change === unchanged ? submission : createSubmission(transport, params);
-  // The fields of `extraBody` are already in the body.
-  const own = changeOptions(options, { extraBody: undefined });
+  // The fields of `extraBody` are already in the body. Options that are not an object are left to their check.
+  const own =
+    options.extraBody === undefined ? options : changeOptions(options, { extraBody: undefined });
   return transport.operate(
     submission.operation,
     submission.fields,
