@@ -103,8 +103,8 @@ export class LiveCall {
 
   /** Appends text. Viewers receive it together with other changes of the same frame. */
   add(text: string, reasoning: string): void {
-    const { firstAt = Date.now(), chunks } = this.#view;
-    if (chunks === 0) this.addStep({ type: 'first-token' });
+    const { firstAt = Date.now(), chunks, kind } = this.#view;
+    if (chunks === 0 && kind === 'chat') this.addStep({ type: 'first-token' });
     this.#view = {
       ...this.#view,
       firstAt,

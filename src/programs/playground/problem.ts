@@ -1,5 +1,10 @@
 import { errorMessage } from '../../answers/objects.ts';
-import { APIError, GatewayError, UnexpectedResponseError } from '../../index.ts';
+import {
+  APIError,
+  GatewayError,
+  PartialEmbeddingsError,
+  UnexpectedResponseError,
+} from '../../index.ts';
 import { type Replacements, toProgramAdvice, toProgramSummary } from '../advice.ts';
 import type { Problem } from './protocol.ts';
 
@@ -12,7 +17,6 @@ const replacements: Replacements = [
   [/\bset the option gateway\b/g, 'restart the playground with --gateway'],
   [/\bapiKey\b/g, 'GATEWAY_API_KEY'],
   [/\bchat\.completions\.create\(\)/g, 'the panel Chat'],
-  [/\bembeddings\.createMany\(\): the request/g, 'The request'],
   [/\bembeddings\.create\(\)/g, 'the panel Embeddings'],
   [/\bimages\.(generate|edit)\(\)/g, 'the panel Images'],
   [/\baudio\.transcriptions\.create\(\)/g, 'the panel Transcription'],
@@ -31,6 +35,10 @@ export function describeProblem(error: unknown): Problem {
       message: `Unexpected error in the playground: ${message}`,
       advice: 'Earlier results are kept. Check the request log before you try again.',
     };
+  }
+  // A comparison is one request, so its error is the whole reason.
+  if (PartialEmbeddingsError.isInstance(error) && GatewayError.isInstance(error.cause)) {
+    return describeProblem(error.cause);
   }
   const { name, outcome } = error;
   const { status, requestId } = error.evidence;

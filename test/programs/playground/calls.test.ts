@@ -242,8 +242,9 @@ test('speech becomes a file, which becomes text or English text', async () => {
     for (const format of ['json', 'text', 'srt']) {
       const input: CallInput = { kind, body: { model: 'm', response_format: format } };
       await order(playground, `${kind}-${format}`, input, { file: new File([sound], 'a.mp3') });
-      const { text } = await ended(playground, `${kind}-${format}`);
+      const { text, steps } = await ended(playground, `${kind}-${format}`);
       expect(text, `${kind} ${format}`).toContain('Light');
+      expect(steps?.map(({ type }) => type)).toEqual(['sent', 'answered']);
     }
   }
 });
@@ -259,6 +260,23 @@ test('embeddings become a table of similarities', async () => {
   expect(similarity?.rows[0]?.[1]).toBeCloseTo(1);
   expect(similarity?.rows[0]?.[2]).toBe(similarity?.rows[2]?.[0]);
   expect(similarity?.rows[0]?.[2]).toBeLessThan(0.9);
+});
+
+test('a failed comparison has the error and the advice of its request', async () => {
+  const { emulator, options } = await gateway();
+  const playground = await open({ gateway: options });
+  emulator.fail({ fault: { type: 'error', status: 400, message: 'No such thing' } });
+
+  const input = ['A boat', 'A ship'];
+  await order(playground, id, { kind: 'embeddings', body: { model: 'm-embedding', input } });
+
+  const { problem } = await ended(playground, id);
+  expect(problem).toMatchObject({
+    name: 'BadRequestError',
+    message: expect.stringMatching(/^400 No such thing/),
+    advice: 'The gateway rejected the request, so no charge is expected.',
+    outcome: 'rejected',
+  });
 });
 
 test('a video is submitted once, awaited, and remixed', { timeout: 30_000 }, async () => {
