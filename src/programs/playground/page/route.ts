@@ -34,19 +34,26 @@ addEventListener('hashchange', () => {
   route.value = read();
 });
 
+const queryText = (query: ReadonlyMap<string, string>): string => {
+  const text = new URLSearchParams([...query]).toString();
+  return text === '' ? '' : `?${text}`;
+};
+
 /** The last state of each panel. */
 const queries = new Map<Panel, string>();
+// The panel of a link or of a reload has its state in the address.
+route.subscribe(({ panel, query }) => queries.set(panel, queryText(query)));
 
 /** Returns the address of a panel with its last state. */
 export const panelAddress = (panel: Panel): string => `#/${panel}${queries.get(panel) ?? ''}`;
 
 /** Stores a choice in the address, for reloads and links. */
 export function remember(name: string, value: string): void {
-  const query = new URLSearchParams([...route.value.query]);
+  const { panel } = route.value;
+  const query = new Map(route.value.query);
   if (value === '') query.delete(name);
   else query.set(name, value);
-  const text = query.size === 0 ? '' : `?${query.toString()}`;
-  const { panel } = route.value;
+  const text = queryText(query);
   queries.set(panel, text);
   // If another panel is being opened, keep its address.
   if (read().panel === panel) history.replaceState(null, '', `#/${panel}${text}`);
