@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { launchChromium } from './runners/chromium.ts';
 import { stagePackage } from './runners/stage.ts';
 import { Checks } from './playground/check.ts';
+import { checkLists } from './playground/lists.ts';
 import { checkPanels } from './playground/panels.ts';
 import { takePicture } from './playground/picture.ts';
 import { serve } from './playground/served.ts';
@@ -43,6 +44,7 @@ try {
     const served = await serve(['--port', '0', '--emulator']);
     await checkPanels(checks, browser, served.url, shots);
     await served.end();
+    await checkLists(checks, browser, shots);
     await checkLosses(checks, browser, shots);
     await checkPresses(checks, browser, shots);
     await checkEverything(checks, browser, shots);

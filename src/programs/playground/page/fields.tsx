@@ -375,7 +375,10 @@ export function FileField({
                 type="button"
                 class="quiet"
                 aria-label={`Remove ${file.name}`}
-                onClick={() => onChange(files.filter((item) => item !== file))}
+                onClick={() => {
+                  input.current?.focus();
+                  onChange(files.filter((item) => item !== file));
+                }}
               >
                 Remove
               </button>

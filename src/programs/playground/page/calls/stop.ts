@@ -12,6 +12,11 @@ export function focusForm(): void {
   (field ?? document.querySelector<HTMLElement>('main h1'))?.focus();
 }
 
+/** Does the same if the button was pressed by a key. On a phone, the focus would open the keyboard. */
+export function keepFocus(): void {
+  if (document.activeElement?.matches(':focus-visible') === true) focusForm();
+}
+
 /** Stops those of the calls that can be stopped. */
 export function stopCalls(
   calls: readonly CallView[],

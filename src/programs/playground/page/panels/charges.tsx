@@ -100,11 +100,11 @@ function CallTable({
                   </td>
                 ))}
               </tr>
-              {call.status === 'stopped' ? (
+              {call.status !== 'stopped' || !call.problem?.advice ? null : (
                 <tr class="advice-row">
-                  <td colSpan={2 + amounts.length}>{call.problem?.advice}</td>
+                  <td colSpan={2 + amounts.length}>{call.problem.advice}</td>
                 </tr>
-              ) : null}
+              )}
             </Fragment>
           ))}
         </tbody>

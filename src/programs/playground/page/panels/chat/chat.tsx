@@ -7,7 +7,7 @@ import { draft } from '../../draft.ts';
 import { recalled, remember } from '../../route.ts';
 import { Heading, Empty } from '../../parts.tsx';
 import { startCall, starts, usePrice, useStart } from '../../calls/start.tsx';
-import { stopCalls, useEscape } from '../../calls/stop.ts';
+import { keepFocus, stopCalls, useEscape } from '../../calls/stop.ts';
 import { Setup } from '../../setup/setup.tsx';
 import { TextField, modelsFor, ModelField, FileField, FaultField } from '../../fields.tsx';
 import { CodeDetails } from '../call-code.tsx';
@@ -196,6 +196,10 @@ export function Chat(): JSX.Element {
       }
     });
   };
+  const sendAgain = (column: number, messages: readonly Message[], replaces?: string): void => {
+    keepFocus();
+    void start(() => sendIn(column, messages, replaces === undefined ? {} : { replaces }));
+  };
   const stop = (): void => stopCalls(running, onError);
   useEscape(stop);
   return (
@@ -232,7 +236,10 @@ export function Chat(): JSX.Element {
                   type="button"
                   class="quiet"
                   aria-label={`Remove model ${column + 1}`}
-                  onClick={() => setModels(models.toSpliced(column, 1))}
+                  onClick={() => {
+                    keepFocus();
+                    setModels(models.toSpliced(column, 1));
+                  }}
                 >
                   Remove
                 </button>
@@ -272,17 +279,9 @@ export function Chat(): JSX.Element {
                     key={call.id}
                     call={call}
                     isLast={index === length - 1}
-                    onTools={(messages) => {
-                      void start(() => sendIn(column, continued(column, messages)));
-                    }}
-                    onRetry={() => {
-                      const { id: replaces } = call;
-                      void start(() => sendIn(column, withoutSystem(call), { replaces }));
-                    }}
-                    onEdit={(text) => {
-                      const { id: replaces } = call;
-                      void start(() => sendIn(column, editLast(call, text), { replaces }));
-                    }}
+                    onTools={(messages) => sendAgain(column, continued(column, messages))}
+                    onRetry={() => sendAgain(column, withoutSystem(call), call.id)}
+                    onEdit={(text) => sendAgain(column, editLast(call, text), call.id)}
                   />
                 ))}
               </ol>
