@@ -224,15 +224,12 @@ function splitPiece(piece: ChatCompletionChunkToolCall): ChatCompletionChunkTool
   return texts.map((text) => ({ ...piece, function: { ...called, arguments: text } }));
 }
 
-function readCall(call: unknown): readonly [name: unknown, args: unknown] {
-  const { name, input, arguments: text = input } = toFields(call);
-  return [name, text];
-}
-
 /** Returns whether a message has a call without a name, although it has arguments. */
 export function hasNamelessCall({ tool_calls: calls, function_call: call }: JsonObject): boolean {
   const called = listObjects(calls).map((item) => item['function'] ?? item['custom']);
-  return [...called, call].some((item) => isNamelessCall(...readCall(item)));
+  return [...called, call]
+    .filter(isObject)
+    .some(({ name, input, arguments: args = input }) => isNamelessCall(name, args));
 }
 
 /** Returns whether the message of a choice is complete. Some gateways omit the finish reason of complete ones. */

@@ -45,8 +45,17 @@ const repeatable: readonly string[] = ['GET', 'PUT', 'DELETE'];
 
 /** Returns whether a path matches a template such as `/v1/videos/{task_id}/content`. */
 function matchesTemplate(template: string, path: string): boolean {
-  const literal = template.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`);
-  return new RegExp(`^${literal.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path);
+  const segments = path.split('/');
+  const parts = template.split('/');
+  return (
+    parts.length === segments.length &&
+    segments.every((segment, index) => {
+      const [start = '', end] = parts[index]?.split(/\{\w+\}/) ?? [];
+      if (end === undefined) return segment === start;
+      const isLong = segment.length > start.length + end.length;
+      return isLong && segment.startsWith(start) && segment.endsWith(end);
+    })
+  );
 }
 
 function findOperation(
