@@ -78,6 +78,9 @@ const kyOptions: Options = {
   timeout: false,
   retry: 0,
   throwHttpErrors: false,
+  // A request whose hook responds is not cloned; clones cost memory that outlives the call.
+  hooks: { beforeRequest: [() => checked] },
+  // ky calls this if it does not accept the response of the hook, as where a server replaces the global `Response`.
   fetch: () => Promise.resolve(checked),
 };
 
