@@ -1,7 +1,7 @@
 import { answerFromMemory, longAnswer } from './lib/answers.ts';
+import { childPart, timeRuns } from './lib/child.ts';
 import * as shared from './lib/clients.ts';
 import type { Column } from './lib/packages.ts';
-import { type Batch, turnsPart } from './lib/turns.ts';
 
 const dimensions = 3_072;
 const inputs: string[] = Array.from({ length: 256 }, (_, index) => `text ${index}`);
@@ -85,33 +85,34 @@ const clients: Readonly<Partial<Record<Column, EmbeddingClient>>> = {
   },
 };
 
-function batch(embed: () => Promise<unknown>): Batch {
-  const work = async (): Promise<void> => {
-    const vector = await embed();
-    const isWhole = Array.isArray(vector) || vector instanceof Float32Array;
-    if (!isWhole || vector.length !== dimensions) throw new Error('The vector is not whole.');
-  };
-  return { work, warmup: 5, runs: 4, scale: 1 };
-}
-
-export const embeddingsPart = turnsPart({
+export const embeddingsPart = childPart({
   name: 'embeddings',
   file: import.meta.filename,
   clients,
+  rounds: 5,
   rows: {
     vectors: { id: 'embeddings', label: '256 × 3,072 embeddings as vectors, CPU', unit: 'ms' },
     create: { id: 'embeddings.create', label: '– with create(), on its defaults', unit: 'ms' },
     float: { id: 'embeddings.float', label: '– asked for as JSON numbers', unit: 'ms' },
   },
-  async connect(client) {
+  async run(connect) {
     const answers = { float: answerIn('float'), base64: answerIn('base64') };
     answerFromMemory((request) =>
       typeof request?.body === 'string' && request.body.includes('"base64"')
         ? answers.base64()
         : answers.float(),
     );
-    return Object.fromEntries(
-      Object.entries(await client()).map(([name, embed]) => [name, () => batch(embed)]),
-    );
+    const figures: Record<string, number> = {};
+    for (const [name, embed] of Object.entries(await connect())) {
+      const embedWhole = async (): Promise<void> => {
+        const vector = await embed();
+        const isWhole = Array.isArray(vector) || vector instanceof Float32Array;
+        if (!isWhole || vector.length !== dimensions) throw new Error('The vector is not whole.');
+      };
+      await timeRuns(embedWhole, 5);
+      // 20 calls bring 5,120 vectors.
+      figures[name] = (await timeRuns(embedWhole, 20)) / 1_000;
+    }
+    return figures;
   },
 });

@@ -1,9 +1,7 @@
 import { answerFromMemory, jsonAnswer, openaiCompletion } from './lib/answers.ts';
+import { childPart, timeRuns } from './lib/child.ts';
 import { apiKey, baseURL, compatible, prompt } from './lib/clients.ts';
-import type { Effort, Part, PartResult, Values } from './lib/metric.ts';
 import type { Column } from './lib/packages.ts';
-import { selectFigures, taking, varying } from './lib/rounds.ts';
-import { measureInTurns, serveInTurns } from './lib/turns.ts';
 import { withServer } from './memory/measure.ts';
 
 /** A chat model of the AI SDK. */
@@ -22,43 +20,28 @@ const clients: Readonly<Partial<Record<Column, (url: string) => Promise<Model>>>
   ai: async (url) => (await compatible(url)).chatModel('chat-model'),
 };
 
-// `provider.ts <column> [base URL]`; without a URL, `fetch` answers from memory.
-serveInTurns({
+const label = 'doGenerate() of a provider for the AI SDK, CPU';
+
+/** Each launch calls a server in another process, and then without a connection. */
+export const providerPart = childPart({
+  name: 'provider',
   file: import.meta.filename,
   clients,
-  async connect(client, [url]) {
-    if (url === undefined) answerFromMemory(jsonAnswer(openaiCompletion));
-    const model = await client(url ?? baseURL);
-    const content = [{ type: 'text' as const, text: prompt }];
-    const work = async (): Promise<void> =>
-      void (await model.doGenerate({ prompt: [{ role: 'user', content }] }));
-    return { call: () => ({ work, warmup: 8_000, runs: 1_000, scale: 1_000 }) };
+  rounds: 5,
+  rows: {
+    connected: { id: 'provider', label, unit: 'µs' },
+    memory: { id: 'provider.memory', label: '– without a connection', unit: 'µs' },
+  },
+  async run(connect) {
+    const measure = async (url: string): Promise<number> => {
+      const model = await connect(url);
+      const content = [{ type: 'text' as const, text: prompt }];
+      const call = () => model.doGenerate({ prompt: [{ role: 'user', content }] });
+      await timeRuns(call, 5_000);
+      return timeRuns(call, 5_000);
+    };
+    const connected = await withServer((origin) => measure(`${origin}/whole`));
+    answerFromMemory(jsonAnswer(openaiCompletion));
+    return { connected, memory: await measure(baseURL) };
   },
 });
-
-async function measureCalls(
-  columns: readonly Column[],
-  ...words: readonly string[]
-): Promise<readonly Values[]> {
-  const taken = taking(clients, columns);
-  const measured = await measureInTurns(import.meta.filename, taken, ['call'], { words });
-  return selectFigures(measured, 'call');
-}
-
-async function measure({ check, columns }: Effort): Promise<PartResult> {
-  // It has no gate.
-  if (check) return { metrics: [] };
-  return withServer(async (origin) => {
-    const connected = await measureCalls(columns, `${origin}/whole`);
-    const fromMemory = await measureCalls(columns);
-    const label = 'doGenerate() of a provider for the AI SDK, CPU';
-    return {
-      metrics: [
-        varying({ id: 'provider', label, unit: 'µs' }, connected),
-        varying({ id: 'provider.memory', label: '– without a connection', unit: 'µs' }, fromMemory),
-      ],
-    };
-  });
-}
-
-export const providerPart: Part = { name: 'provider', measure };

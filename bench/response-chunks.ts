@@ -1,7 +1,7 @@
 import { answerFromMemory, responseEvents, streamAnswer } from './lib/answers.ts';
+import { childPart, timeRuns } from './lib/child.ts';
 import * as shared from './lib/clients.ts';
 import type { Column } from './lib/packages.ts';
-import { turnsPart } from './lib/turns.ts';
 
 /** An event of a response. Only those with text have a delta. */
 interface ResponseEvent {
@@ -29,10 +29,11 @@ const clients: Readonly<Partial<Record<Column, () => Promise<ResponsesLike>>>> =
 /** Enough that the call around the stream weighs little. */
 const count = 4_000;
 
-export const responseChunksPart = turnsPart({
+export const responseChunksPart = childPart({
   name: 'responses',
   file: import.meta.filename,
   clients,
+  rounds: 5,
   rows: {
     '1400': {
       id: 'responses.1400',
@@ -40,16 +41,17 @@ export const responseChunksPart = turnsPart({
       unit: 'µs',
     },
   },
-  async connect(connect) {
+  async run(connect) {
     answerFromMemory(streamAnswer(responseEvents(count), 1_400));
     const { responses } = await connect();
-    const work = async (): Promise<void> => {
+    const read = async (): Promise<void> => {
       let length = 0;
       for await (const { delta } of await responses.create(asked)) {
         if (typeof delta === 'string') length += delta.length;
       }
       if (length < count) throw new Error('Not the whole stream was read.');
     };
-    return { '1400': () => ({ work, warmup: 12, runs: 4, scale: 1_000 / count }) };
+    await timeRuns(read, 20);
+    return { '1400': (await timeRuns(read, 5)) / count };
   },
 });
