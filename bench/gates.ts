@@ -94,12 +94,12 @@ export const gates: readonly Gate[] = [
   },
   {
     metric: 'provider.memory',
-    atMost: 1.8,
+    atMost: 1.5,
     of: 'ai',
     reason: 'A provider should not cost much more than the one it replaces.',
     missed: {
-      atMost: 2.4,
-      why: 'It is the call above and the translation of its result, beside a provider that leaves retries to the AI SDK. With a connection, which every call has, it is 1.5 to 1.75 ×.',
+      atMost: 2,
+      why: 'It is 1.64 to 1.85 ×. The call of the client alone takes 1.5 ×, beside a provider that leaves retries to the AI SDK; the rest converts the prompt and the result.',
     },
   },
   ...[170, 1_400, 65_536].flatMap((size): Gate[] => [
