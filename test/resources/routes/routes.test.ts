@@ -497,6 +497,14 @@ describe('a failed response of the Responses API', () => {
   });
 });
 
+test('a call by path returns a failed task with its id, and throws the same without an id', async () => {
+  const task = { status: 'failed', fail_reason: 'Too many kittens', code: 'c1' };
+  const { client } = scripted([json({ id: 'task_1', ...task }), json(task)]);
+
+  expect(await client.get('/v1/videos/task_1')).toEqual({ id: 'task_1', ...task });
+  await expect(client.get('/v1/videos/task_1')).rejects.toThrow('Too many kittens');
+});
+
 /** Reads this answer. */
 const answered = (body: string, type: string) =>
   scripted([text(body, { headers: { 'content-type': type } })], { maxRetries: 0 }).client.get(
