@@ -144,12 +144,12 @@ export function createGateway(
   checkObject('resources', resources);
   checkPolicies(policies);
   // A later change of the caller's list has no effect.
-  const own = [...policies];
+  const listed = [...policies];
   const classes = Object.entries(resources);
   const account = classes.find(([, Resource]) => Resource.part)?.[1].part;
   class Client extends GatewayCore {
     constructor(changed: GatewayOptions) {
-      super(changed, { policies: own, account });
+      super(changed, { policies: listed, account });
       for (const [name, Resource] of classes) {
         check(!(name in this), `resources.${name}`, 'is the name of another member of the client.');
         Object.assign(this, { [name]: new Resource(this.transport) });

@@ -25,13 +25,13 @@ const known = new Map<Method, ReadonlyMap<string, Option>>();
 export function optionsOf(method: Method): ReadonlyMap<string, Option> {
   const found = known.get(method);
   if (found !== undefined) return found;
-  const own = new Map<string, Option>();
+  const options = new Map<string, Option>();
   for (const name of optionNames) {
     const entry = entriesOf(name).find((option) => option.methods.includes(method));
-    if (entry !== undefined) own.set(name, entry);
+    if (entry !== undefined) options.set(name, entry);
   }
-  known.set(method, own);
-  return own;
+  known.set(method, options);
+  return options;
 }
 
 /** The options that only a client has. */
@@ -65,22 +65,18 @@ function nearest(name: string, candidates: readonly OptionName[]): OptionName | 
 
 /** Returns the option that an unknown name probably means, first among those of the method. */
 function meantBy(name: string, method: Method): OptionName | undefined {
-  const own = optionNames.filter((option) => optionsOf(method).has(option));
-  if (method === 'client') return nearest(name, own);
-  return (
-    nearest(name, own) ??
-    nearest(
-      name,
-      optionNames.filter((option) => !isOfClient(option)),
-    )
-  );
+  const ofMethod = optionNames.filter((option) => optionsOf(method).has(option));
+  const found = nearest(name, ofMethod);
+  if (found !== undefined || method === 'client') return found;
+  const ofCalls = optionNames.filter((option) => !isOfClient(option));
+  return nearest(name, ofCalls);
 }
 
 /** The options that are none among parameters: refused, or sent because some gateways know such a parameter. */
 export const misplaced: ReadonlyMap<string, 'refuse' | 'warn'> = new Map(
   optionNames.flatMap((name) => {
     const use = entriesOf(name).find(({ asParameter }) => asParameter !== undefined)?.asParameter;
-    return use === 'own' ? [] : [[name, use ?? 'refuse'] as const];
+    return use === 'allow' ? [] : [[name, use ?? 'refuse'] as const];
   }),
 );
 
@@ -147,7 +143,7 @@ function reasonAgainst(name: OptionName, method: Method, label: string): string 
 function hasParameter(params: object, name: string): boolean {
   const wanted = plain(name);
   return Object.entries(params).some(
-    ([own, value]) => value !== undefined && plain(own) === wanted,
+    ([parameter, value]) => value !== undefined && plain(parameter) === wanted,
   );
 }
 

@@ -43,9 +43,9 @@ export interface Option<Value = unknown> {
   readonly elsewhere: 'refuse' | 'warn';
   /**
    * What happens if it stands among the parameters of a call. It is refused, because it would do nothing there,
-   * unless some gateways know a parameter of that name (`warn`) or this package does (`own`).
+   * unless some gateways know a parameter of that name (`warn`) or this package does (`allow`).
    */
-  readonly asParameter?: 'warn' | 'own';
+  readonly asParameter?: 'warn' | 'allow';
 }
 
 /** Every option by its name; several entries if its meaning depends on the method. */
@@ -324,7 +324,7 @@ export const optionTable = {
   path: { ...refuse, ...alsoParameter, check: any, methods: methods.routes },
   method: { ...refuse, ...alsoParameter, check: any, methods: methods.routes },
   body: { ...refuse, ...alsoParameter, check: any, methods: methods.routes },
-  stream: { ...warn, asParameter: 'own', check: any, methods: methods.routes },
+  stream: { ...warn, asParameter: 'allow', check: any, methods: methods.routes },
   fetch: { ...warn, check: callback, methods: client },
   fetchOptions: {
     ...warn,

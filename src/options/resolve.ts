@@ -31,12 +31,12 @@ export function checkOptions(
   checkObject('options', options);
   if (typeof options !== 'object' || options === null) return nothing;
   checkReadable(options);
-  const own = optionsOf(method);
+  const known = optionsOf(method);
   const values: Record<string, unknown> = {};
   const warnings: string[] = [];
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue;
-    const option = own.get(name);
+    const option = known.get(name);
     if (option === undefined) {
       const warning = checkForeignName(name, value, method, operation, Object(params));
       if (warning !== undefined) warnings.push(warning);
@@ -68,10 +68,10 @@ export function optionsFor<Options extends object>(
   options: Options,
   method: Method,
 ): Partial<Options> {
-  const own = optionsOf(method);
+  const known = optionsOf(method);
   const copy: Partial<Options> = changeOptions(options, {});
   for (const name of Object.keys(copy)) {
-    if (!own.has(name)) Reflect.deleteProperty(copy, name);
+    if (!known.has(name)) Reflect.deleteProperty(copy, name);
   }
   return copy;
 }
@@ -103,9 +103,9 @@ export function withDefaults(method: Method, values: CheckedOptions['values']): 
 
 /** Removes options that count as not set because they are `null`. */
 export function withoutNulls<Options extends object>(options: Options, method: Method): Options {
-  const own = optionsOf(method);
+  const known = optionsOf(method);
   const unset = Object.entries(options).filter(
-    ([name, value]) => value === null && own.get(name)?.null !== 'value',
+    ([name, value]) => value === null && known.get(name)?.null !== 'value',
   );
   if (unset.length === 0) return options;
   const copy = { ...options };
