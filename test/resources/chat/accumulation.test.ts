@@ -233,6 +233,16 @@ describe('tool calls', () => {
       { id: 'c1', type: 'custom', custom: { name: 'shell', input: 'ls -l' } },
     ]);
   });
+
+  test('the input of a custom tool that is an object becomes text', async () => {
+    const { calls } = await readCalls([
+      { index: 0, id: 'c1', type: 'custom', custom: { name: 'shell', input: { run: 'ls' } } },
+    ]);
+
+    expect(calls).toEqual([
+      { id: 'c1', type: 'custom', custom: { name: 'shell', input: '{"run":"ls"}' } },
+    ]);
+  });
 });
 
 /** Reads pieces of the reasoning, one field for each chunk. */
