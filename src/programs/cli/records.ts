@@ -1,7 +1,7 @@
 import { access, constants, mkdir, readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isObject, trimmedText } from '../../answers/objects.ts';
-import { parseVideoTaskRef, type VideoTaskRef } from '../../index.ts';
+import { parseVideoTaskRef, type SubmitEntry, type VideoTaskRef } from '../../index.ts';
 import { fileLedger } from '../../adapters/node/file-ledger.ts';
 import { createFile, replaceFile } from '../../adapters/node/durable.ts';
 import { isAlive, shortHash, thisProcess, type Owner } from '../../adapters/node/durable.ts';
@@ -121,7 +121,17 @@ export async function findFile(id: string): Promise<string | undefined> {
   }
 }
 
-/** Parses an argument that is a task id or a handle as JSON, and looks up the handle of an id. */
+/** Returns the entry of a call in the ledger. */
+async function findEntry(callId: string): Promise<SubmitEntry | undefined> {
+  try {
+    return await fileLedger(await ledgerFolder()).entry(callId);
+  } catch {
+    // Without a readable ledger, the id can still be that of a task.
+    return undefined;
+  }
+}
+
+/** Parses an argument that is a handle as JSON, a task id or a call id, and looks up the handle of an id. */
 export async function findVideo(idOrHandle: string): Promise<string | VideoTaskRef> {
   if (idOrHandle.trimStart().startsWith('{')) {
     try {
@@ -136,22 +146,20 @@ export async function findVideo(idOrHandle: string): Promise<string | VideoTaskR
     const stored = await readFile(videoPath(await makeFolder('videos'), idOrHandle), 'utf8');
     return parseVideoTaskRef(JSON.parse(stored));
   } catch {
-    return idOrHandle;
+    const [ref] = (await findEntry(idOrHandle))?.refs ?? [];
+    return ref?.kind === 'video' ? ref : idOrHandle;
   }
 }
 
 /**
- * Parses an argument as `findVideo()` does, or as a call id, of which the ledger has the task or the request id.
+ * Parses an argument as `findVideo()` does, or as the call id of a submission without a task.
  *
- * @returns `undefined` for a call id without either
+ * @returns the request id of such a call; `undefined` if it is unknown
  */
 export async function findCall(id: string): Promise<string | VideoTaskRef | undefined> {
   const found = await findVideo(id);
-  if (typeof found !== 'string' || found === '') return found;
-  const entry = await fileLedger(await ledgerFolder()).entry(found);
+  const entry = typeof found === 'string' ? await findEntry(found) : undefined;
   if (entry === undefined) return found;
-  const [ref] = entry.refs;
-  if (ref?.kind === 'video') return ref;
   return 'requestId' in entry ? entry.requestId : undefined;
 }
 

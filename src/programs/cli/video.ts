@@ -328,7 +328,7 @@ function createCommand(): Command {
   });
 }
 
-const taskArgument = 'the id of the task, or its handle as JSON';
+const taskArgument = 'the id of the task or its --call-id, or its handle as JSON';
 
 function waitCommand(): Command {
   const program = command('wait', 'Wait for a video and save its file. Free.', [

@@ -878,6 +878,21 @@ describe('videos', () => {
     expect(readdirSync(machine.folder)).toContain('boat.mp4');
   });
 
+  test('status, wait and download find a video by its call id', async () => {
+    const words = [...create, '--no-wait', '--call-id', 'boat'];
+    const { id } = JSON.parse((await machine.run(words)).stdout);
+    // Only the ledger has it, as after a run that was killed before it recorded the task.
+    rmSync(inFolder('state/model-gateway/videos'), { recursive: true });
+    const found: unknown[] = [];
+    for (const verb of ['status', 'wait', 'download']) {
+      const { stdout } = await machine.run(['video', verb, 'boat']);
+      found.push(JSON.parse(stdout).id);
+    }
+
+    expect(found).toEqual([id, id, id]);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
   test('list --open has the calls that are not over, until they are waited for', async () => {
     const words = [...create, '--no-wait', '--call-id', 'boat-1'];
     const { id } = JSON.parse((await machine.run(words)).stdout);
