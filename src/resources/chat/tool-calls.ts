@@ -143,6 +143,7 @@ export class ToolCallAssembler {
   readonly #ids = new CallIds();
   /** Calls that began since the last finish reason. */
   #begun: OpenCall[] = [];
+  readonly #ended = new Set<OpenCall>();
 
   /** The calls with the state of their assembly. */
   get open(): readonly OpenCall[] {
@@ -224,7 +225,9 @@ export class ToolCallAssembler {
     this.#joinHalves();
     this.#begun = this.#begun.filter((open) => !open.isStillOpen());
     for (const open of this.#begun.slice()) this.#repair(open);
-    for (const { call, function: called } of this.#begun) {
+    for (const open of this.#begun) {
+      const { call, function: called } = open;
+      this.#ended.add(open);
       const text = called?.arguments;
       // Some servers report that the model ended the response, although a limit cut it.
       if (isFinished ? isCut(text) : !areArgumentsComplete(text)) call.incomplete = true;
@@ -232,6 +235,13 @@ export class ToolCallAssembler {
       if (isFinished && called && isMissing(called.arguments)) called.arguments = noArguments;
     }
     this.#begun = [];
+  }
+
+  /** Returns the calls that a finish reason ended since they were last taken, sorted by index. */
+  takeEnded(): readonly OpenCall[] {
+    const ended = [...this.#ended].toSorted((one, other) => one.index - other.index);
+    this.#ended.clear();
+    return ended;
   }
 
   /** `true` if a call has arguments, but no name. */
@@ -277,6 +287,7 @@ export class ToolCallAssembler {
     this.#open.splice(position, 1);
     this.calls.splice(position, 1);
     this.#begun.splice(this.#begun.indexOf(open), 1);
+    this.#ended.delete(open);
   }
 
   /** One index refers to several calls if their ids differ and each has a name. */

@@ -306,7 +306,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     if (snapshot === undefined) return undefined;
     for (const { index } of snapshot.choices) {
       const open = this.#accumulator?.choices.get(index);
-      if (open) await this.#emitEnd(open);
+      if (open) await this.#emitEnd(open, open.toolCalls.open);
     }
     this.#isGrowing = false;
     removeParsed(snapshot);
@@ -328,7 +328,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
       if (open === undefined) continue;
       this.#emitText(piece, open);
       if (piece.delta.tool_calls) await this.#emitToolCalls(piece, open);
-      if (piece.finish_reason) await this.#emitEnd(open);
+      if (piece.finish_reason) await this.#emitEnd(open, open.toolCalls.takeEnded());
     }
   }
 
@@ -394,10 +394,10 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     }
   }
 
-  async #emitEnd(open: OpenChoice): Promise<void> {
+  async #emitEnd(open: OpenChoice, calls: readonly OpenCall[]): Promise<void> {
     if (this.parser.rejects(open.choice.finish_reason)) return;
     await this.#emitTextDone(open);
-    for (const call of open.toolCalls.open) await this.#emitToolCallDone(call);
+    for (const call of calls) await this.#emitToolCallDone(call);
   }
 
   async #emitTextDone(open: OpenChoice): Promise<void> {
