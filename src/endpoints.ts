@@ -104,6 +104,15 @@ function charged<
   return { method: 'POST', group, path, bodies, responses, charge: 'charged' };
 }
 
+/** Adds columns to a row. A function without side effects, so that bundlers leave out the table. */
+/* @__NO_SIDE_EFFECTS__ */
+function extend<Row extends object, const More extends object>(
+  row: Row,
+  more: More,
+): Row & Readonly<More> {
+  return { ...row, ...more };
+}
+
 /** Every operation of the service with its request, its responses and its charge class. */
 export const endpoints = {
   'models.list': get('/v1/models', 'json'),
@@ -117,10 +126,10 @@ export const endpoints = {
     ['json'],
     ['json'],
   ),
-  'generate.contentStream': {
-    ...metered('texts', '/v1beta/models/{model}:streamGenerateContent', ['json'], ['events']),
-    query: { alt: 'sse' },
-  },
+  'generate.contentStream': extend(
+    metered('texts', '/v1beta/models/{model}:streamGenerateContent', ['json'], ['events']),
+    { query: { alt: 'sse' } },
+  ),
   'embeddings.create': metered('embeddings', '/v1/embeddings', ['json'], ['json']),
   'embeddings.createForEngine': metered(
     'embeddings',
@@ -144,20 +153,21 @@ export const endpoints = {
     ['multipart'],
     ['json', 'text'],
   ),
-  'videos.create': {
-    ...charged('submissions', '/v1/videos', ['multipart', 'json'], ['json']),
+  'videos.create': extend(charged('submissions', '/v1/videos', ['multipart', 'json'], ['json']), {
     task: 'creates',
-  },
-  'videos.retrieve': { ...get('/v1/videos/{task_id}', 'json'), task: 'reads' },
-  'videos.downloadContent': { ...get('/v1/videos/{task_id}/content', 'binary'), task: 'reads' },
-  'videos.remix': {
-    ...charged('remixes', '/v1/videos/{video_id}/remix', ['multipart', 'json'], ['json']),
-    task: 'creates',
-  },
-  'videos.retrieveFromVendor': {
-    ...get('/{vendor_prefix}/v1/videos/text2video/{task_id}', 'json'),
+  }),
+  'videos.retrieve': extend(get('/v1/videos/{task_id}', 'json'), { task: 'reads' }),
+  'videos.downloadContent': extend(get('/v1/videos/{task_id}/content', 'binary'), {
     task: 'reads',
-  },
+  }),
+  'videos.remix': extend(
+    charged('remixes', '/v1/videos/{video_id}/remix', ['multipart', 'json'], ['json']),
+    { task: 'creates' },
+  ),
+  'videos.retrieveFromVendor': extend(
+    get('/{vendor_prefix}/v1/videos/text2video/{task_id}', 'json'),
+    { task: 'reads' },
+  ),
 } as const;
 
 /** The name of a documented operation, for example `"videos.create"`. */
@@ -165,9 +175,11 @@ export type Operation = keyof typeof endpoints;
 
 export const isOperation = (name: string): name is Operation => Object.hasOwn(endpoints, name);
 
+/* @__NO_SIDE_EFFECTS__ */
+const listOperations = (): readonly Operation[] => Object.keys(endpoints).filter(isOperation);
+
 /** The names of all operations. */
-export const operations: readonly Operation[] =
-  /* @__PURE__ */ Object.keys(endpoints).filter(isOperation);
+export const operations = listOperations();
 
 /** Returns the row of an operation; `undefined` for a call by path. */
 export const findEndpoint = (operation: string): Endpoint | undefined =>
