@@ -1,5 +1,12 @@
 import { decodeBase64, encodeBase64, toBytes } from '../../answers/bytes.ts';
-import { hasValue, isObject, listObjects, numberFrom, toFields } from '../../answers/objects.ts';
+import {
+  hasValue,
+  isObject,
+  isText,
+  listObjects,
+  numberFrom,
+  toFields,
+} from '../../answers/objects.ts';
 import {
   type Fault,
   type FieldsOf,
@@ -33,10 +40,13 @@ function readVector(value: unknown, dimensions: Dimensions): Vector | undefined 
   const isNumbered = isObject(value) && Object.keys(value).every((key, at) => key === String(at));
   const list = isNumbered ? Object.values(value) : value;
   if (!Array.isArray(list)) return undefined;
-  const items: unknown[] = list;
-  const numbers = items.some((item) => typeof item === 'string') ? items.map(numberFrom) : items;
-  return numbers.every((item) => typeof item === 'number') ? numbers : undefined;
+  if (areNumbers(list)) return list;
+  const numbers = list.map(numberFrom);
+  return areNumbers(numbers) ? numbers : undefined;
 }
+
+const areNumbers = (items: readonly unknown[]): items is number[] =>
+  items.every((item) => typeof item === 'number');
 
 const toFloats = (vector: Vector): Float32Array<ArrayBuffer> =>
   Array.isArray(vector) ? Float32Array.from(vector) : vector;
@@ -246,12 +256,10 @@ export function embeddingsSchema(
   const compared = new Map<JsonObject, Vector>();
   const read = (item: JsonObject): unknown => {
     const { embedding = null } = item;
-    if (!isKnown) return embedding;
-    if (isBrokenVector(embedding)) return undefined;
-    if (format === 'base64' && typeof embedding === 'string') return embedding;
+    if (!isKnown || (format === 'base64' && isText(embedding))) return embedding;
     const vector = compared.get(item) ?? readVector(embedding, dimensions);
     // Keep unreadable vectors unchanged: they are paid for.
-    if (vector === undefined) return embedding;
+    if (!vector?.length) return isBrokenVector(embedding) ? undefined : embedding;
     return format === 'base64' ? toBase64(vector) : toNumbers(vector);
   };
   let broken: readonly ResponseIssue[] = [];
