@@ -224,7 +224,7 @@ export class StreamFollower<Item> implements EventTaker {
 
   /** Adds a part of the response that is not yielded. */
   #addRest(rest: JsonObject | undefined): void {
-    if (rest !== undefined) this.progress.add(this.#protocol.read(rest, unchecked));
+    if (rest !== undefined) this.progress.add(this.#protocol.read(rest, unchecked), true);
   }
 
   /** Takes a response in the line after an empty `data:`. */

@@ -50,7 +50,8 @@ export function streamFromValues<Item>(
   protocol: StreamProtocol<Item>,
   isWhole = true,
 ): Stream<Item> {
-  return toStream(new StreamReader(values, context, { ...protocol, endIsProof: isWhole }, events));
+  const ending = isWhole ? { ...protocol, endIsProof: true } : protocol;
+  return toStream(new StreamReader(values, context, ending, events));
 }
 
 /**

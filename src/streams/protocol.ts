@@ -69,8 +69,12 @@ export type UsageOf<Item> = Item extends PieceOf<unknown, infer Usage> ? Usage :
 
 /** Assembles the items of one stream and decides whether they are complete. */
 export interface StreamProgress<Item> {
-  /** Adds the next item, and may fill in fields of it from earlier ones. */
-  add(item: Item): void;
+  /**
+   * Adds the next item, and may fill in fields of it from earlier ones.
+   *
+   * @param isBesideError - `true` if the item is the rest of an event that is an error, or follows one.
+   */
+  add(item: Item, isBesideError?: boolean): void;
   /** `true` once any part of a response was received; usage alone doesn't count. */
   readonly started: boolean;
   /** Returns `true` if the response is provably complete. `terminated`: a terminator arrived. */

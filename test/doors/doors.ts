@@ -24,9 +24,9 @@ export interface Asked {
   readonly charge: 'charged' | 'free';
   /**
    * What is a result here, whatever it says: text that is no page, any JSON too, or bytes. `json` is text, and JSON
-   * that does not say that something failed.
+   * that does not say that something failed; `events` are objects that do not say so.
    */
-  readonly takes: 'text' | 'anything' | 'bytes' | 'json' | undefined;
+  readonly takes: 'text' | 'anything' | 'bytes' | 'json' | 'events' | undefined;
 }
 
 /** A way to ask a gateway for something, up to the end of the answer. */
@@ -40,6 +40,7 @@ export function isResult({ takes, kind }: Asked, form: Form): boolean {
   const { body, isMild, isTask, words: own } = form;
   // A paid task is not given up because of a body that does not say that something failed.
   if (kind === 'status') return isMild === true || isTask === true;
+  if (takes === 'events') return isMild === true || body === '[{}]';
   if (takes === 'json' && (isMild === true || (typeof body === 'string' && !body.startsWith('<'))))
     return true;
   // Silence is an empty text.
@@ -138,6 +139,14 @@ export const doors: readonly Door[] = [
     'charged',
     (client) => client.post('/v1/chat/completions', { body: ask }),
     'json',
+  ),
+  door(
+    'chat stream by path',
+    'stream',
+    'charged',
+    (client) =>
+      read(client.post('/v1/chat/completions', { body: { ...ask, stream: true }, stream: true })),
+    'events',
   ),
   door('models', 'whole', 'free', ({ models }) => models.list()),
   door('model', 'whole', 'free', ({ models }) => models.retrieve('m')),

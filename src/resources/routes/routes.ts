@@ -328,9 +328,10 @@ function createRouteProtocol(): StreamProtocol<unknown> {
       },
       partial: undefined,
       isFinished: (terminated) => isFinished() || (terminated && started && parts.size === 0),
-      add(event) {
-        started = true;
+      add(event, isBesideError = false) {
         if (isObject(event)) follow(event);
+        // An error itself is no content, but may be sent with a part of the response.
+        started ||= !isBesideError || parts.size > 0;
       },
     }),
   };

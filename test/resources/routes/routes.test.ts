@@ -333,6 +333,40 @@ describe('event streams', () => {
     }
   });
 
+  test.each([
+    { name: 'alone', outcome: 'rejected' },
+    { name: 'before its usage', outcome: 'rejected', usage: { total_tokens: 9 } },
+    { name: 'after content', outcome: 'unknown', content: [chunk('Hel')] },
+  ])(
+    'event streams with an error that refuses the request, $name, are $outcome',
+    async ({ outcome, usage, content = [] }) => {
+      const refusal = { error: { message: 'Too long.', code: 'context_length_exceeded' } };
+      const later = usage ? [{ choices: [], usage }] : [];
+      const answer = eventStream(...content, refusal, ...later, '[DONE]');
+
+      const { events, failure } = await read(await open(answer));
+
+      expect(events).toEqual(content);
+      expect(failure).toMatchObject({ outcome, usage });
+    },
+  );
+
+  test('an error beside a part of the response is unknown, whatever it says', async () => {
+    const refusal = { message: 'Too long.', code: 'context_length_exceeded' };
+    for (const part of [{ choices: [{ index: 0 }] }, { candidates: [{}] }]) {
+      const { failure } = await read(await open(eventStream({ ...part, error: refusal })));
+
+      expect(failure).toMatchObject({ outcome: 'unknown', code: refusal.code });
+    }
+  });
+
+  test('a list in place of events of an unknown form is complete', async () => {
+    const { events, failure } = await read(await open(json([{ step: 1 }, { step: 2 }])));
+
+    expect(events).toEqual([{ step: 1 }, { step: 2 }]);
+    expect(failure).toBeUndefined();
+  });
+
   const failed = { id: 'resp_1', status: 'failed', usage: { total_tokens: 9 }, output: [] };
   const reason = { code: 'server_error', message: 'It broke.' };
 
