@@ -45,10 +45,12 @@ const ways: readonly (readonly [name: string, press: (control: Locator) => Promi
     },
   ],
   [
-    'Space and Enter',
+    'Space, and Enter after the result',
     async (control) => {
       await control.focus();
-      for (const key of [' ', 'Enter']) await control.page().keyboard.press(key);
+      await control.press(' ');
+      await control.page().waitForTimeout(200);
+      await control.page().keyboard.press('Enter');
     },
   ],
 ];

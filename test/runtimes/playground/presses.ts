@@ -304,6 +304,7 @@ export async function checkPresses(checks: Checks, browser: Browser, shots: stri
     await checks.check(
       'stopped: the message is focused, and what it may have cost is told',
       async () => {
+        await visit.go('Chat');
         const message = page.getByRole('textbox', { name: 'Message' });
         for (const stop of [
           () => page.getByRole('button', { name: 'Stop', exact: true }).click(),

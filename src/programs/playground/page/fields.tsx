@@ -1,5 +1,5 @@
 import type { JSX, ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { CallKind } from '../protocol.ts';
 import { hello, models } from './state.ts';
 
@@ -286,7 +286,7 @@ function useDroppedFiles(
 ): void {
   const current = useRef(onFiles);
   current.current = onFiles;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const form = element.current?.closest('form');
     if (form == null) return undefined;
     const receive = (event: Event, data: DataTransfer | null): void => {
@@ -342,10 +342,19 @@ export function FileField({
   const [refused, setRefused] = useState<readonly string[]>([]);
   const limit = hello.value?.uploadLimit ?? Infinity;
   const total = files.reduce((sum, file) => sum + file.size, 0);
+  // Two drops may come before the first is rendered.
+  const latest = useRef(files);
+  latest.current = files;
+  const change = (next: readonly File[]): void => {
+    latest.current = next;
+    onChange(next);
+  };
   const add = (chosen: readonly File[]): void => {
     const accepted = chosen.filter((file) => isAccepted(file, accept));
     setRefused(chosen.filter((file) => !accepted.includes(file)).map(({ name }) => name));
-    if (accepted.length > 0) onChange(multiple ? [...files, ...accepted] : accepted.slice(0, 1));
+    if (accepted.length > 0) {
+      change(multiple ? [...latest.current, ...accepted] : accepted.slice(0, 1));
+    }
     // Otherwise the same file could not be chosen again.
     if (input.current !== null) input.current.value = '';
   };
@@ -377,7 +386,7 @@ export function FileField({
                 aria-label={`Remove ${file.name}`}
                 onClick={() => {
                   input.current?.focus();
-                  onChange(files.filter((item) => item !== file));
+                  change(latest.current.filter((item) => item !== file));
                 }}
               >
                 Remove

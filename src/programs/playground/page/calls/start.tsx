@@ -6,6 +6,7 @@ import { fetchEstimate, sendCall, ServerError, type CallFiles } from '../api.ts'
 import { draft } from '../draft.ts';
 import { StartProblem } from '../parts.tsx';
 import { calls } from '../state.ts';
+import { hasJustMoved, pressTime } from './stop.ts';
 
 /**
  * The ids of calls without a result, by what they send. Until its result arrives, another press with the same
@@ -13,8 +14,7 @@ import { calls } from '../state.ts';
  */
 const openCalls = draft<Readonly<Record<string, string>>>('open-calls', {});
 
-/** Presses that follow each other faster are one press, even if its result has arrived, in milliseconds. */
-const pressTime = 600;
+/** The last press. One that follows at once is a part of it, even if its result has arrived. */
 const lastPress = { key: '', at: -pressTime };
 
 const setOpen = (key: string, id: string | undefined): void => {
@@ -33,6 +33,9 @@ effect(() => {
   }
 });
 
+const repeated =
+  'This press sent nothing: it came right after the one before. Press again for a new call.';
+
 /** Returns a digest of what a call sends. */
 async function digest(input: CallInput, files: CallFiles): Promise<string> {
   const described = Object.entries(files).map(([field, list]) => [
@@ -49,9 +52,7 @@ export async function startCall(input: CallInput, files: CallFiles = {}): Promis
   const open = openCalls.peek()[key];
   const isRepeat = lastPress.key === key && performance.now() - lastPress.at < pressTime;
   Object.assign(lastPress, { key, at: performance.now() });
-  if (open === undefined && isRepeat) {
-    return 'This press sent nothing: it came right after the one before. Press again for a new call.';
-  }
+  if (open === undefined && isRepeat) return repeated;
   const id = open ?? crypto.randomUUID();
   setOpen(key, id);
   try {
@@ -108,6 +109,10 @@ export function useStart(): {
   const start = async (work: () => Promise<string | void>): Promise<boolean> => {
     if (isStarting.current) {
       setMessage('The call is being started. This press sent nothing.');
+      return false;
+    }
+    if (hasJustMoved()) {
+      setMessage(repeated);
       return false;
     }
     isStarting.current = true;

@@ -6,8 +6,24 @@ import { stopCall } from '../api.ts';
 export const canStop = ({ status, video }: CallView): boolean =>
   status === 'running' && video === undefined;
 
+/** Presses that follow each other faster are one press, in milliseconds. */
+export const pressTime = 600;
+
+let movedAt = -pressTime;
+addEventListener(
+  'input',
+  () => {
+    movedAt = -pressTime;
+  },
+  true,
+);
+
+/** Returns whether a press may still be meant for the button that had the focus before. */
+export const hasJustMoved = (): boolean => performance.now() - movedAt < pressTime;
+
 /** Moves the focus from a button that goes away to the first text field of the panel, or to its heading. */
 export function focusForm(): void {
+  movedAt = performance.now();
   const field = document.querySelector<HTMLElement>('main form.card textarea');
   (field ?? document.querySelector<HTMLElement>('main h1'))?.focus();
 }

@@ -197,8 +197,8 @@ export function Chat(): JSX.Element {
     });
   };
   const sendAgain = (column: number, messages: readonly Message[], replaces?: string): void => {
-    keepFocus();
     void start(() => sendIn(column, messages, replaces === undefined ? {} : { replaces }));
+    keepFocus();
   };
   const stop = (): void => stopCalls(running, onError);
   useEscape(stop);
