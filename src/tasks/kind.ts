@@ -25,11 +25,12 @@ export interface Target<Ref> {
   readonly handle?: object | undefined;
 }
 
+/** Starts a poll, and returns its call. */
 type ReadTask<Ref, Task> = (
   transport: Transport,
   target: Target<Ref>,
   options: RequestOptions,
-) => Promise<Pick<WithResponse<Task>, 'data' | 'response'>>;
+) => { withResponse(): Promise<Pick<WithResponse<Task>, 'data' | 'response'>> };
 
 /**
  * One kind of task: its handles, polls and errors. Submissions, ledgers and waits are the same for all kinds; see

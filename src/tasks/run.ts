@@ -162,7 +162,7 @@ export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
     const options = changeOptions(settings.request, { signal, ...limits });
     try {
       const reading = read(transport, this.#target, options);
-      const { data, response } = await untilAborted(reading, signal);
+      const { data, response } = await untilAborted(reading.withResponse(), signal);
       return { task: data, retryAfter: readRetryAfter(response.headers, response.status) };
     } catch (error) {
       // An aborted poll throws its own error; throw the reason of the abort instead.

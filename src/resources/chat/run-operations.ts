@@ -71,11 +71,11 @@ export async function streamWithEvents(
   checkParams('chat.completions.stream', params);
   const checked = transport.checkOptions('chat.completions.stream', options, params);
   const output = findOutput(chatOutput, params);
-  run.parser = new OutputParser(params, 'stream');
+  if (params.response_format || params.tools) run.parser = new OutputParser(params, 'stream');
   const { signal } = run.controller;
   const callOptions = changeOptions(optionsFor(checked, 'chat.completions.create'), { signal });
   const opening = streamCompletion(transport, params, callOptions, output);
-  await run.read(untilOpened(opening, (change) => run.parser.follow(change)));
+  await run.read(untilOpened(opening, (change) => run.parser?.follow(change)));
 }
 
 /**

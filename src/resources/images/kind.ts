@@ -44,7 +44,7 @@ export const imageTasks: TaskKind<ImageTaskRef, ImageTask> = {
     check(ref.hasImages !== true, 'ref', problem);
     return { ref, handle: Object(task) };
   },
-  read: pollImages,
+  read: (...poll) => ({ withResponse: () => pollImages(...poll) }),
   restate: restateImage,
   errors: imageErrors,
   SubmitUnknown: ImageSubmitUnknownError,

@@ -76,12 +76,12 @@ export const videoErrors = /* @__PURE__ */ new TaskErrors<VideoTaskRef, VideoFai
 export const videoTasks: TaskKind<VideoTaskRef, VideoTask> = {
   parse: parseVideoTaskRef,
   resolve: resolveTask,
-  read: (transport, target, options) => readTask(transport, target, options).withResponse(),
+  read: readTask,
   recordReader(transport, { ref }) {
     const { unsupported } = gatewayFor(transport, ref)?.profile ?? {};
     const isServed = unsupported?.['videos.retrieveFromVendor'] === undefined;
     if (ref.route.type !== 'openai' || !isServed) return undefined;
-    return (own, target, options) => readTask(own, target, options, vendorRoute).withResponse();
+    return (own, target, options) => readTask(own, target, options, vendorRoute);
   },
   restate: restateVideo,
   errors: videoErrors,

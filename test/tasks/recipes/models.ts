@@ -55,7 +55,7 @@ function read(transport: Transport, { ref }: { readonly ref: ModelRef }, options
     const url = isText(raw['url']) ? raw['url'] : undefined;
     return { status, raw_status: word, progress: findProgress(raw), error, raw, url };
   });
-  return transport.raw(() => spec, answer, options).withResponse();
+  return transport.raw(() => spec, answer, options);
 }
 
 /** The kind of task that makes a 3-D model. */

@@ -9,7 +9,7 @@ import { type Aborted, ChunkQueue, ignoreRejection } from '../../../streams/chun
 import type { Stream } from '../../../streams/stream.ts';
 import { ChatAccumulator, type OpenChoice } from '../accumulator.ts';
 import { EventEmitter } from './event-emitter.ts';
-import { OutputParser } from '../output-parser.ts';
+import type { OutputParser } from '../output-parser.ts';
 import type {
   ChatCompletionFunctionCall,
   ChatCompletionMessageParam,
@@ -17,6 +17,7 @@ import type {
 } from '../params.ts';
 import type { OpenCall } from '../tool-calls.ts';
 import type {
+  ChatCompletion,
   ChatCompletionChunk,
   ChatCompletionChunkChoice,
   ChatCompletionSnapshot,
@@ -80,8 +81,8 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
   /** The completions so far. */
   readonly completions: ParsedChatCompletion<Parsed>[] = [];
   readonly messages: ChatCompletionMessageParam[];
-  /** Parses texts and arguments of tools; by default nothing. */
-  parser = new OutputParser<Parsed>(undefined, 'stream');
+  /** Parses texts and arguments of tools; `undefined` if nothing is parsed, which `model-gateway/stream` does without. */
+  parser: OutputParser<Parsed> | undefined;
   toolResult: string | undefined;
   /** Settles when the run is over. */
   done = new Promise<void>(() => {});
@@ -124,7 +125,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
 
   /** The current completion so far, with the texts parsed so far. */
   get snapshot(): ChatCompletionSnapshot | undefined {
-    if (this.#isGrowing) this.#parseSnapshot();
+    if (this.#isGrowing && this.parser) this.#parseSnapshot(this.parser);
     return this.#accumulator?.partial;
   }
 
@@ -310,7 +311,9 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     }
     this.#isGrowing = false;
     removeParsed(snapshot);
-    return this.add(await this.parser.apply(snapshot));
+    if (this.parser) return this.add(await this.parser.apply(snapshot));
+    markUnparsed(snapshot);
+    return this.add(snapshot);
   }
 
   /** Adds a chunk and emits its events. Completed texts are parsed before their end is emitted. */
@@ -333,8 +336,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
   }
 
   /** Parses texts and arguments so far. Called only when a snapshot is read. */
-  #parseSnapshot(): void {
-    const { parser } = this;
+  #parseSnapshot(parser: OutputParser<Parsed>): void {
     for (const open of this.#accumulator?.choices.values() ?? []) {
       const { message } = open.choice;
       if (parser.getParser() && message.content !== null) {
@@ -354,7 +356,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     if (delta.content && content !== null) {
       this.emit('content', delta.content, content);
       if (this.has('content.delta')) {
-        const parsed = this.parser.parsePartial(open, content);
+        const parsed = this.parser?.parsePartial(open, content) ?? null;
         this.emit('content.delta', { delta: delta.content, snapshot: content, parsed });
       }
     }
@@ -388,14 +390,14 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
         name,
         index,
         arguments: text,
-        parsed_arguments: this.parser.parsePartial(next.call, text, name),
+        parsed_arguments: this.parser?.parsePartial(next.call, text, name) ?? null,
         arguments_delta: piece?.arguments ?? '',
       });
     }
   }
 
   async #emitEnd(open: OpenChoice, calls: readonly OpenCall[]): Promise<void> {
-    if (this.parser.rejects(open.choice.finish_reason)) return;
+    if (this.parser?.rejects(open.choice.finish_reason)) return;
     await this.#emitTextDone(open);
     for (const call of calls) await this.#emitToolCallDone(call);
   }
@@ -422,8 +424,8 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
   }
 
   /** Parses a text or arguments; `null` if they are invalid or not parsed. */
-  #parsed(text: string, tool?: string): Promise<Parsed | null> {
-    return this.parser.parse(text, tool).catch(() => null);
+  async #parsed(text: string, tool?: string): Promise<Parsed | null> {
+    return (await this.parser?.parse(text, tool).catch(() => null)) ?? null;
   }
 }
 
@@ -446,4 +448,11 @@ function removeParsed({ choices }: ChatCompletionSnapshot): void {
       if (call.type === 'function') delete call.function.parsed_arguments;
     }
   }
+}
+
+/** Marks a completion as not parsed. */
+function markUnparsed(
+  completion: ChatCompletion,
+): asserts completion is ParsedChatCompletion<never> {
+  for (const { message } of completion.choices) Object.assign(message, { parsed: null });
 }
