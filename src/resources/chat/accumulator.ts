@@ -4,6 +4,7 @@ import {
   hasNamelessCall,
   hasPieces,
   joinFields,
+  normalizeChunk,
   unfinishedChoices,
 } from './normalize.ts';
 import { isObject, toFields } from '../../answers/objects.ts';
@@ -25,12 +26,11 @@ import type {
   ChatCompletionMessage,
   CompletionUsage,
 } from './types.ts';
-import { chatChunkSchema } from './schema.ts';
 import { addCallPiece, type OpenCall, findPosition, ToolCallAssembler } from './tool-calls.ts';
 import { isErrorReason, isFinishReason, isNaturalEnd } from '../../answers/finish-reasons.ts';
 import { namelessCall } from '../../structured/calls.ts';
 import type { StreamProgress, StreamProtocol } from '../../streams/protocol.ts';
-import { normalizeValue } from '../../answers/reader.ts';
+import { normalizeValue, type ResponseSchema } from '../../answers/reader.ts';
 
 const chunkFields = new Set(['id', 'object', 'created', 'model', 'choices', 'usage']);
 const choiceFields = new Set(['index', 'delta', 'message', 'finish_reason', 'logprobs', 'usage']);
@@ -337,12 +337,18 @@ function continues(last: JsonObject, part: JsonObject): boolean {
   return part[type] === undefined || Array.isArray(last[type]) === Array.isArray(part[type]);
 }
 
+/** Chunks of `toReadableStream()`, whose fields were checked before. */
+const forwardedChunk: ResponseSchema<ChatCompletionChunk> = {
+  fields: {},
+  normalize: normalizeChunk,
+};
+
 /**
  * Reads the JSON lines of `toReadableStream()`. Another package may have written them, so they are
  * normalized.
  */
 export const chatLines: StreamProtocol<ChatCompletionChunk> = {
-  read: (value) => normalizeValue(toFields(value), chatChunkSchema),
+  read: (value) => normalizeValue(toFields(value), forwardedChunk),
   follow: (keeps) => new ChatAccumulator(undefined, keeps),
   fromAnswer: () => [],
 };
