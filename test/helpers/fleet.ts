@@ -97,9 +97,9 @@ export async function runFleet(fleet: Fleet): Promise<FleetResult> {
   const ends: (readonly [order: string, end: string, tries: number])[] = [];
   const running = new Set<ChildProcess>();
   let started = 0;
-  const over: unknown[] = [];
+  let killed = 0;
 
-  /** Runs a worker, and another one in its place each time that it is killed. */
+  /** Runs a worker, and another one in its place each time that it is killed, or ends while kills are left. */
   async function run(): Promise<void> {
     for (;;) {
       const program = programs[started % programs.length] ?? '';
@@ -117,14 +117,12 @@ export async function runFleet(fleet: Fleet): Promise<FleetResult> {
       if (signal === 'SIGKILL') continue;
       if (code !== 0) throw new Error(`A worker ended with ${code}.`);
       ends.push(...JSON.parse(output));
-      over.push(child);
-      return;
+      if (killed >= kills) return;
     }
   }
 
   const all = Promise.all(Array.from({ length: workers }, run));
-  let killed = 0;
-  while (killed < kills && over.length < fleet.workers) {
+  while (killed < kills && running.size > 0) {
     await pause(40 + Math.random() * 250);
     const [child] = [...running].toSorted(() => Math.random() - 0.5);
     if (child?.kill('SIGKILL') === true) killed += 1;
