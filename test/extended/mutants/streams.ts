@@ -59,6 +59,10 @@ export const streamMutants: MutantsByFile = {
     { is: "if (instead.isWhole) this.#move('whole');", becomes: "this.#move('whole');" },
     { is: 'this.#addRest((this.#protocol.answerBeside ?? answerBeside)(value));', becomes: '' },
   ],
+  'resources/routes/routes.ts': [
+    { is: 'started ||= !isBesideError || parts.size > 0;', becomes: 'started = true;' },
+    { is: '!isBesideError || parts.size > 0;', becomes: '!isBesideError;' },
+  ],
   'streams/events.ts': [
     { is: 'isEnding && beginningOfField.test(line)', becomes: 'isEnding' },
     { is: "endsInReturn && text.startsWith('\\n') ? lines.slice(1) : lines", becomes: 'lines' },
