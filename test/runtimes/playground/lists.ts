@@ -9,10 +9,11 @@ import { Visit } from './visit.ts';
 async function say({ page }: Visit, text: string, models: number): Promise<void> {
   await page.getByRole('textbox', { name: /^Message/ }).fill(text);
   await page.keyboard.press('Enter');
-  await page.waitForFunction(
-    (number) => document.querySelectorAll('.turn:last-child .pill.done').length === number,
-    models,
-  );
+  const answered = page.locator('.turn').filter({ has: page.locator('.asked', { hasText: text }) });
+  await answered
+    .locator('.pill.done')
+    .nth(models - 1)
+    .waitFor();
 }
 
 async function checkConversations(visit: Visit): Promise<void> {

@@ -66,6 +66,7 @@ export async function checkLosses(checks: Checks, browser: Browser, shots: strin
         await served.end('SIGKILL');
         await visit.page.getByText('The playground does not respond.').waitFor();
         assert.equal(await visit.page.locator('figure img').count(), 1);
+        await visit.page.getByLabel('Prompt').fill('Another lighthouse');
         await visit.press('Create an image');
         await visit.page.locator('.problem', { hasText: 'Restart it' }).waitFor();
         await visit.shot('server-lost');

@@ -170,6 +170,8 @@ async function checkMessages(visit: Visit): Promise<void> {
 async function checkSettings(visit: Visit, browser: Browser, url: string): Promise<void> {
   const { page } = visit;
   await visit.go('Chat');
+  // The panel still has both models of before the reload.
+  await page.getByRole('button', { name: 'Remove model 2' }).click();
   await page.getByLabel('Preset').selectOption('Short answers');
   await page.locator('.settings > summary').click();
   const system = page.getByLabel('System prompt');

@@ -10,7 +10,7 @@ import { Visit } from './visit.ts';
 const pieces = 10_000;
 
 /** The largest first load, in bytes of gzip. */
-const firstLoad = 120 * 1024;
+const firstLoad = 80 * 1024;
 
 /** The longest that the page may work for one frame while an answer streams, in milliseconds. */
 const longestFrame = 50;
@@ -81,7 +81,7 @@ export async function checkSpeed(checks: Checks, browser: Browser, shots: string
     XDG_STATE_HOME: shots,
   });
   try {
-    await checks.check('first load: at most 120 KiB gzip, and nothing moves', async () => {
+    await checks.check('first load: at most 80 KiB gzip, and nothing moves', async () => {
       const context = await browser.newContext();
       const page = await context.newPage();
       const bodies: Promise<Buffer>[] = [];

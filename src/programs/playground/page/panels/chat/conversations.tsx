@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import type { CallView } from '../../../protocol.ts';
 import { closeOnEscape, focusForm } from '../../calls/stop.ts';
 import { modelsFor } from '../../fields.tsx';
@@ -65,11 +65,13 @@ export function Conversations({
   onOpen: (id: string, models?: readonly string[]) => void;
 }): JSX.Element {
   const list = listConversations();
-  const [isOpen, setIsOpen] = useState(false);
-  const summary = useRef<HTMLElement>(null);
+  const details = useRef<HTMLDetailsElement>(null);
+  const hide = (): void => {
+    if (details.current !== null) details.current.open = false;
+  };
   const close = (): void => {
-    summary.current?.focus();
-    setIsOpen(false);
+    details.current?.querySelector('summary')?.focus();
+    hide();
   };
   const shown = list.find(({ id }) => id === current);
   return (
@@ -87,18 +89,15 @@ export function Conversations({
       </button>
       <details
         class="conversations"
-        open={isOpen}
-        onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}
-        onKeyDown={isOpen ? closeOnEscape(close) : undefined}
+        ref={details}
+        onKeyDown={(event) => {
+          if (event.currentTarget.open) closeOnEscape(close)(event);
+        }}
         onFocusOut={({ currentTarget, relatedTarget }) => {
-          if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) {
-            setIsOpen(false);
-          }
+          if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) hide();
         }}
       >
-        <summary ref={summary} class="button quiet">
-          Conversations ({list.length})
-        </summary>
+        <summary class="button quiet">Conversations ({list.length})</summary>
         <div class="card conversation-list" tabIndex={-1}>
           {list.length === 0 ? (
             <p class="faint">No conversations yet</p>
