@@ -69,7 +69,7 @@ export interface ResponseSchema<T> {
   /** Moves the result to its documented fields if a gateway put it elsewhere. Returns other values unchanged. */
   readonly locate?: ((value: unknown) => unknown) | undefined;
   /** The name of the result, and a test for its presence in an object. */
-  readonly answer?: { readonly name: string; readonly isIn: (value: JsonObject) => boolean };
+  readonly result?: { readonly name: string; readonly isIn: (value: JsonObject) => boolean };
   /**
    * Returns the reason a normalized result is not usable; `undefined` if there is none. The error has the result in `data`, because it was paid for.
    */

@@ -8,7 +8,7 @@ import {
   jsonBody,
 } from '../http/request.ts';
 import {
-  type Answer,
+  type IncomingResponse,
   discardBody,
   errorBodyLimit,
   exposeResponse,
@@ -18,7 +18,7 @@ import {
 } from '../http/responses/response-body.ts';
 import type { FailedAttempt } from '../http/retry.ts';
 import { globalFetch, isRedirect, resolveRedirect, send } from '../http/send.ts';
-import { OpenAnswer } from './open-answer.ts';
+import { OpenResponse } from './open-response.ts';
 import type { GatewayRequest } from './gateway-request.ts';
 import { requireBase } from './settings.ts';
 
@@ -53,7 +53,7 @@ function encode({ spec, scope }: GatewayRequest): PreparedBody | Promise<Prepare
 export async function attempt(
   request: GatewayRequest,
   body: PreparedBody,
-): Promise<Answer | FailedAttempt> {
+): Promise<IncomingResponse | FailedAttempt> {
   const { scope, spec, client, settings, address } = request;
   if (scope.isOver) return request.localFailure(undefined);
   scope.startAttempt(settings.timeout);
@@ -112,19 +112,19 @@ export async function attempt(
 }
 
 /** Returns the answer with a success response. Its value is read by the format, and ends the request. */
-export function open<T>(request: GatewayRequest<T>, answer: Answer): OpenAnswer<T> {
+export function open<T>(request: GatewayRequest<T>, incoming: IncomingResponse): OpenResponse<T> {
   const opened = {
-    response: answer.response,
-    requestId: answer.requestId,
+    response: incoming.response,
+    requestId: incoming.requestId,
     change: request.change,
     failed: () => request.history.evidence(),
-    raw: () => (opened.response = exposeResponse(request, answer)),
+    raw: () => (opened.response = exposeResponse(request, incoming)),
   };
-  return new OpenAnswer(opened, async () => {
+  return new OpenResponse(opened, async () => {
     request.scope.keepAlive(true);
-    const read = { ...answer, response: opened.response };
+    const read = { ...incoming, response: opened.response };
     const { value, stays } = await request.format.read(request, read);
-    if (stays !== true) request.release({ answer: value, isWhole: true });
+    if (stays !== true) request.release({ result: value, isWhole: true });
     return value;
   });
 }

@@ -1,7 +1,7 @@
 import { costBy, costInAnswer } from '../answers/cost.ts';
 import { isObject } from '../answers/objects.ts';
 import type { PreparedBody } from '../http/request.ts';
-import type { Answer } from '../http/responses/response-body.ts';
+import type { IncomingResponse } from '../http/responses/response-body.ts';
 import type { FailedAttempt } from '../http/retry.ts';
 import type { JsonObject } from '../types.ts';
 import type { ClientSettings } from './settings.ts';
@@ -9,7 +9,7 @@ import type { ClientSettings } from './settings.ts';
 /** The result of a request. */
 export interface Ending {
   readonly error?: unknown;
-  readonly answer?: unknown;
+  readonly result?: unknown;
   /** The content and usage of a stream up to its end. */
   readonly progress?: { readonly partial: unknown; readonly usage: unknown } | undefined;
   /** `true` if the whole response was received. */
@@ -21,7 +21,7 @@ export interface RequestEvents {
   /** An attempt is about to be sent. */
   readonly sent: { readonly headers: Headers; readonly body: PreparedBody };
   /** An attempt received a success status. Its body is still unread. */
-  readonly answered: Answer;
+  readonly answered: IncomingResponse;
   /** An attempt failed, possibly while its body was read. In the phase `local` nothing was sent. */
   readonly failed: FailedAttempt;
   /** The attempt is repeated after `delayMs`; `undefined` if too many calls of the client fail. */
@@ -56,8 +56,8 @@ export interface Listener extends RequestHandlers {
 }
 
 /** Returns the token usage that a response reports. */
-export function usageFrom({ answer, progress, error }: Ending): JsonObject | undefined {
-  const fields: JsonObject = Object(answer);
+export function usageFrom({ result, progress, error }: Ending): JsonObject | undefined {
+  const fields: JsonObject = Object(result);
   // Errors about a paid response have its usage.
   const { usage: failed }: JsonObject = Object(error);
   const usage = progress?.usage ?? fields['usage'] ?? fields['usageMetadata'] ?? failed;
@@ -71,7 +71,7 @@ export function costFrom(
   headers = new Headers(),
 ): number | undefined {
   const read = client.findBase()?.gateway?.profile.readCost ?? costInAnswer;
-  const { answer, progress, error } = ending;
-  const hasAnswer = progress === undefined && error === undefined;
-  return costBy(read, hasAnswer ? answer : { usage: usageFrom(ending) }, headers);
+  const { result, progress, error } = ending;
+  const hasResult = progress === undefined && error === undefined;
+  return costBy(read, hasResult ? result : { usage: usageFrom(ending) }, headers);
 }

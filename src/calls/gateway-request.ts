@@ -11,7 +11,7 @@ import {
   type PreparedBody,
   unchanged,
 } from '../http/request.ts';
-import type { Answer } from '../http/responses/response-body.ts';
+import type { IncomingResponse } from '../http/responses/response-body.ts';
 import { decideRetry, type FailedAttempt } from '../http/retry.ts';
 import { toInputError } from '../options/check.ts';
 import type { OutputMode } from '../options/options.ts';
@@ -24,7 +24,7 @@ import { RouteAddress } from './route-address.ts';
 import type { CallSettings, ClientSettings } from './settings.ts';
 
 /** Converts a success response to the result of the call. */
-export interface AnswerFormat<T, Kind extends ResponseKind = ResponseKind> {
+export interface ResultFormat<T, Kind extends ResponseKind = ResponseKind> {
   readonly kind: Kind;
   /**
    * Reads the body.
@@ -34,7 +34,7 @@ export interface AnswerFormat<T, Kind extends ResponseKind = ResponseKind> {
    */
   read(
     request: GatewayRequest,
-    answer: Answer,
+    incoming: IncomingResponse,
   ): Promise<{ readonly value: T; readonly stays?: boolean }>;
 }
 
@@ -49,7 +49,7 @@ export interface OutputModes {
 /** What a request sends, and how its response is read. */
 interface Written<T> {
   readonly spec: CallSpec;
-  readonly format: AnswerFormat<T>;
+  readonly format: ResultFormat<T>;
 }
 
 /** Where the requests of a call come from. */
@@ -107,7 +107,7 @@ export class GatewayRequest<T = unknown> {
   readonly settings: CallSettings;
   readonly source: RequestSource<T>;
   readonly spec: CallSpec;
-  readonly format: AnswerFormat<T>;
+  readonly format: ResultFormat<T>;
   /** How the request differs from the caller's. */
   readonly change: Change;
   readonly address: RouteAddress;

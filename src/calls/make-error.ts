@@ -155,9 +155,9 @@ function hintFor(failed: FailedAttempt): string | undefined {
 const shownLength = 2_000;
 
 /** Shortens a large success response for the log. */
-function toLoggable(answer: unknown): unknown {
-  const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
-  return text.length > shownLength ? text.slice(0, shownLength) : answer;
+function toLoggable(value: unknown): unknown {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > shownLength ? text.slice(0, shownLength) : value;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Operation, ResponseKind } from '../endpoints.ts';
 import type { Change, OperationRequest } from '../http/request.ts';
 import type { OutputMode } from '../options/options.ts';
-import type { AnswerFormat, OutputModes } from './gateway-request.ts';
+import type { ResultFormat, OutputModes } from './gateway-request.ts';
 
 /** How an operation can request JSON. */
 export interface OutputRules<Params> extends OutputModes {
@@ -25,7 +25,7 @@ export interface OperationParts<
   write(params: Params, change: Change): OperationRequest<Name>;
   readonly kind: Kind;
   /** Returns the format of the response to a request with these parameters, which are checked. */
-  format(params: Params, change: Change): AnswerFormat<T, Kind>;
+  format(params: Params, change: Change): ResultFormat<T, Kind>;
   /** Set if the request is for JSON. */
   readonly output?: OutputRules<Params> | undefined;
   /** Parameters of the request that only add to its response, so that it can be sent again without one. */

@@ -1,7 +1,7 @@
 import type { AttemptEvidence } from '../errors/gateway-error.ts';
 import type { Change } from '../http/request.ts';
 import { check } from '../options/check.ts';
-import type { OpenAnswer } from './open-answer.ts';
+import type { OpenResponse } from './open-response.ts';
 
 /** A parsed response and the raw one. */
 export interface WithResponse<T> {
@@ -18,7 +18,7 @@ export interface WithResponse<T> {
 
 /** State of a call, shared by all its promises. */
 interface CallState<T> {
-  readonly answer: Promise<OpenAnswer<T>>;
+  readonly opened: Promise<OpenResponse<T>>;
   parsed: Promise<T> | undefined;
   raw: Response | undefined;
 }
@@ -44,12 +44,12 @@ export class GatewayPromise<T> extends Promise<T> {
    */
   declare readonly state: () => CallState<T>;
 
-  constructor(answer: Promise<OpenAnswer<T>>) {
+  constructor(opened: Promise<OpenResponse<T>>) {
     // `then` is overridden, so the inner promise is never used and never settles.
     super(neverSettle);
     // Not enumerable: hidden from `console.log` and from equality checks.
     Reflect.defineProperty(this, 'state', {
-      value: returning({ answer, parsed: undefined, raw: undefined }),
+      value: returning({ opened, parsed: undefined, raw: undefined }),
     });
   }
 
@@ -59,10 +59,10 @@ export class GatewayPromise<T> extends Promise<T> {
    * @internal
    */
   static of<T, Own>(
-    this: new (answer: Promise<OpenAnswer<T>>) => Own,
+    this: new (opened: Promise<OpenResponse<T>>) => Own,
     call: GatewayPromise<T>,
   ): Own {
-    return new this(call.state().answer);
+    return new this(call.state().opened);
   }
 
   /**
@@ -82,9 +82,9 @@ export class GatewayPromise<T> extends Promise<T> {
    */
   async asResponse(): Promise<Response> {
     const state = this.state();
-    const answer = await state.answer;
-    if (state.parsed !== undefined) return answer.response;
-    state.raw ??= answer.raw();
+    const opened = await state.opened;
+    if (state.parsed !== undefined) return opened.response;
+    state.raw ??= opened.raw();
     return state.raw;
   }
 
@@ -95,9 +95,9 @@ export class GatewayPromise<T> extends Promise<T> {
   async withResponse(): Promise<WithResponse<T>> {
     const state = this.state();
     const data = await parsed(state);
-    const answer = await state.answer;
-    const { response, requestId } = answer;
-    return { data, response, request_id: requestId ?? null, attempts: answer.failed() };
+    const opened = await state.opened;
+    const { response, requestId } = opened;
+    return { data, response, request_id: requestId ?? null, attempts: opened.failed() };
   }
 
   /**
@@ -121,18 +121,18 @@ export class GatewayPromise<T> extends Promise<T> {
 
 /** Returns how the request that was answered differs from the caller's. Await the result of the call first. */
 export async function readChange(call: GatewayPromise<unknown>): Promise<Change> {
-  const { change } = await call.state().answer;
+  const { change } = await call.state().opened;
   return change;
 }
 
 /** Reads the body once for all promises of the call. */
 function parsed<T>(state: CallState<T>): Promise<T> {
-  state.parsed ??= state.answer.then((answer) => {
+  state.parsed ??= state.opened.then((opened) => {
     const { raw } = state;
     const isTaken = raw?.bodyUsed === true || raw?.body?.locked === true;
     const problem = 'was read through asResponse(), so its body cannot be parsed.';
     check(!isTaken, 'response', problem);
-    return answer.parse();
+    return opened.parse();
   });
   return state.parsed;
 }
@@ -142,8 +142,8 @@ function transformCall<T, Result>(
   state: CallState<T>,
   transform: (data: T) => Result | Promise<Result>,
 ): GatewayPromise<Result> {
-  const answer = state.answer.then((open) =>
+  const opened = state.opened.then((open) =>
     open.readBy(async () => transform(await parsed(state))),
   );
-  return new GatewayPromise(answer);
+  return new GatewayPromise(opened);
 }

@@ -10,7 +10,7 @@ import { type ResponseSchema, ShapeMismatch, readValue } from '../answers/reader
 import type { JsonObject } from '../types.ts';
 import { classifyErrorInSuccess } from '../http/classify.ts';
 import {
-  type Answer,
+  type IncomingResponse,
   ReadFailure,
   attachRequestId,
   peekBody,
@@ -20,7 +20,7 @@ import {
   unusable,
 } from '../http/responses/response-body.ts';
 import type { FailureKind } from '../http/retry.ts';
-import type { AnswerFormat, GatewayRequest } from './gateway-request.ts';
+import type { ResultFormat, GatewayRequest } from './gateway-request.ts';
 
 /** Returns the content type, which is often wrong. */
 export function readContentType({ headers }: Response): string {
@@ -40,12 +40,12 @@ export function detectFormat(text: string): 'nothing' | 'json' | 'markup' | 'eve
 /** Bytes needed to recognize an event stream. */
 const fieldLength = 6;
 
-type FromEvents<T> = (request: GatewayRequest, answer: Answer) => Promise<T>;
+type FromEvents<T> = (request: GatewayRequest, incoming: IncomingResponse) => Promise<T>;
 
 /** Returns the beginning of a body that is labelled as an event stream; `""` if events cannot be read. */
-async function peekEvents(answer: Answer, fromEvents: FromEvents<unknown> | undefined) {
-  const isLabelled = readContentType(answer.response).includes('event-stream');
-  return fromEvents && isLabelled ? peekBody(answer, fieldLength) : { answer, beginning: '' };
+async function peekEvents(incoming: IncomingResponse, fromEvents: FromEvents<unknown> | undefined) {
+  const isLabelled = readContentType(incoming.response).includes('event-stream');
+  return fromEvents && isLabelled ? peekBody(incoming, fieldLength) : { incoming, beginning: '' };
 }
 
 /**
@@ -54,37 +54,37 @@ async function peekEvents(answer: Answer, fromEvents: FromEvents<unknown> | unde
  */
 export function lacking(
   value: unknown,
-  answer: Answer,
+  incoming: IncomingResponse,
   problem: string,
   text: string,
   kind: FailureKind = 'unusable_answer',
 ): ReadFailure {
-  const { spec, response } = answer;
+  const { spec, response } = incoming;
   const { status, headers } = response;
   const body = readErrorValue(value);
   const isRefusal = saysFailure(value);
   if (!isRefusal && (body.message === undefined || typeof value !== 'object')) {
     const data = spec.task === 'reads' ? value : undefined;
-    return new ReadFailure({ ...unusable(answer, problem, text), kind, data });
+    return new ReadFailure({ ...unusable(incoming, problem, text), kind, data });
   }
   // A message beside a success proves nothing.
   const hasId = findId(toFields(value)) !== undefined;
   const own = isRefusal
     ? classifyErrorInSuccess(body, spec.charge, spec.task === 'creates', hasId)
     : kind;
-  const requestId = findRequestId(headers, body.requestId) ?? answer.requestId;
+  const requestId = findRequestId(headers, body.requestId) ?? incoming.requestId;
   return new ReadFailure({ kind: own, phase: 'body', status, headers, body, text, requestId });
 }
 
 /** Creates the failure for text that is not JSON. */
-export function notJSON(text: string, answer: Answer): ReadFailure {
+export function notJSON(text: string, incoming: IncomingResponse): ReadFailure {
   const kind = detectFormat(text);
-  if (kind === 'nothing') return new ReadFailure(unusable(answer, 'the response is empty.'));
+  if (kind === 'nothing') return new ReadFailure(unusable(incoming, 'the response is empty.'));
   const problem =
     kind === 'markup'
       ? 'the response is an HTML page instead of JSON. Gateways send it for unknown paths: check baseURL, and the vendor prefix if there is one.'
       : 'the response is not JSON.';
-  return new ReadFailure(unusable(answer, problem, text));
+  return new ReadFailure(unusable(incoming, problem, text));
 }
 
 /** Returns the value for JSON that is another result than expected, such as the id of a task. */
@@ -92,7 +92,7 @@ export type ReadOther<Other> = (
   /** The parsed response; `undefined` if it was empty. */
   value: unknown,
   request: GatewayRequest,
-  answer: Answer,
+  incoming: IncomingResponse,
   text: string,
 ) => Other | undefined;
 
@@ -112,26 +112,26 @@ interface Whole<Other> {
  */
 export function readWhole<Other>(
   request: GatewayRequest,
-  answer: Answer,
+  incoming: IncomingResponse,
   text: string,
   isIn: (value: JsonObject) => boolean,
   parse?: (text: string) => unknown,
   readOther?: ReadOther<Other>,
 ): Whole<Other> {
-  const { spec, response } = answer;
+  const { spec, response } = incoming;
   if (readOther !== undefined && detectFormat(text) === 'nothing') {
-    const other = readOther(undefined, request, answer, text);
+    const other = readOther(undefined, request, incoming, text);
     if (other !== undefined) return { value: undefined, other, isRefusal: false };
   }
   const sent = parseJSON(text, parse);
-  if (typeof sent !== 'object' || sent === null) throw notJSON(text, answer);
+  if (typeof sent !== 'object' || sent === null) throw notJSON(text, incoming);
   // The id in an error is not a task, and its address not a result.
   const hasResult = spec.holdsResult?.(sent) ?? (isObject(sent) && isIn(sent));
   if (!hasResult && saysFailure(sent)) {
     return { value: sent, isRefusal: true };
   }
   const value = spec.adapt ? spec.adapt(sent, response.headers) : sent;
-  return { value, other: readOther?.(value, request, answer, text), isRefusal: false };
+  return { value, other: readOther?.(value, request, incoming, text), isRefusal: false };
 }
 
 /** Details of a call besides its result. */
@@ -141,7 +141,7 @@ export interface CallInfo {
   readonly status: number;
 }
 
-interface JSONAnswer<T> {
+interface JSONFormat<T> {
   readonly schema: ResponseSchema<T>;
   /** Assembles the result from an event stream that was sent instead of JSON. */
   readonly fromEvents?: FromEvents<T>;
@@ -150,7 +150,7 @@ interface JSONAnswer<T> {
     /** @param beginning - The first bytes, as text. */
     readonly isFile: (type: string, beginning: string) => boolean;
     /** @throws `ReadFailure` if the file is not whole */
-    readonly toValue: (bytes: Uint8Array, answer: Answer) => JsonObject;
+    readonly toValue: (bytes: Uint8Array, incoming: IncomingResponse) => JsonObject;
   };
 }
 
@@ -162,52 +162,52 @@ const fileHead = 12;
  *
  * @param finish - Adds details that the response lacks, or replaces the value.
  */
-export function jsonAnswer<T>(answer: JSONAnswer<T>): AnswerFormat<T, 'json'>;
-export function jsonAnswer<T, Value>(
-  answer: JSONAnswer<T>,
+export function jsonFormat<T>(format: JSONFormat<T>): ResultFormat<T, 'json'>;
+export function jsonFormat<T, Value>(
+  format: JSONFormat<T>,
   finish: (value: T, info: CallInfo) => Value | Promise<Value>,
-): AnswerFormat<Value, 'json'>;
-export function jsonAnswer<T, Other>(
-  answer: JSONAnswer<T> & { readonly readOther: ReadOther<Other> },
-): AnswerFormat<T | Other, 'json'>;
+): ResultFormat<Value, 'json'>;
+export function jsonFormat<T, Other>(
+  format: JSONFormat<T> & { readonly readOther: ReadOther<Other> },
+): ResultFormat<T | Other, 'json'>;
 /* @__NO_SIDE_EFFECTS__ */
-export function jsonAnswer<T>(
+export function jsonFormat<T>(
   {
     schema,
     readOther,
     fromEvents,
     fromFile,
-  }: JSONAnswer<T> & { readonly readOther?: ReadOther<T> },
+  }: JSONFormat<T> & { readonly readOther?: ReadOther<T> },
   finish?: (value: T, info: CallInfo) => unknown,
-): AnswerFormat<unknown, 'json'> {
+): ResultFormat<unknown, 'json'> {
   return {
     kind: 'json',
     async read(request, given) {
       const { maxResponseBytes } = request.settings;
       const type = readContentType(given.response);
       const mayBeFile = fromFile !== undefined && !/\bjson\b|event-stream/.test(type);
-      const { answer, beginning } = mayBeFile
+      const { incoming, beginning } = mayBeFile
         ? await peekBody(given, fileHead)
         : await peekEvents(given, fromEvents);
       let value: T;
       if (mayBeFile && fromFile.isFile(type, beginning)) {
-        const bytes = await readFile(answer, maxResponseBytes);
-        value = readValue(fromFile.toValue(bytes, answer), schema, request.check);
+        const bytes = await readFile(incoming, maxResponseBytes);
+        value = readValue(fromFile.toValue(bytes, incoming), schema, request.check);
       } else if (fromEvents && !mayBeFile && detectFormat(beginning) === 'events') {
         // Read as a stream, with its time limits, so that the content so far is not lost if it breaks off.
         request.scope.clearLimits();
-        value = await fromEvents(request, answer);
+        value = await fromEvents(request, incoming);
       } else {
-        const text = await readText(answer, maxResponseBytes);
+        const text = await readText(incoming, maxResponseBytes);
         value =
           fromEvents && detectFormat(text) === 'events'
             ? await fromEvents(request, {
-                ...answer,
-                response: new Response(text, answer.response),
+                ...incoming,
+                response: new Response(text, incoming.response),
               })
-            : fromJSON(request, answer, text, schema, readOther);
+            : fromJSON(request, incoming, text, schema, readOther);
       }
-      const { requestId, response } = answer;
+      const { requestId, response } = incoming;
       attachRequestId(value, requestId);
       if (finish === undefined) return { value };
       const { status } = response;
@@ -217,23 +217,23 @@ export function jsonAnswer<T>(
 }
 
 /** The result of a schema that does not say what it wants: all that is not an error. */
-const anyAnswer = { name: 'result', isIn: (value: JsonObject) => !saysFailure(value) };
+const anyResult = { name: 'result', isIn: (value: JsonObject) => !saysFailure(value) };
 
 function fromJSON<T>(
   request: GatewayRequest,
-  answer: Answer,
+  incoming: IncomingResponse,
   text: string,
   schema: ResponseSchema<T>,
   readOther: ReadOther<T> | undefined,
 ): T {
   const { spec, redaction } = request;
-  const { locate, parse: parseText, answer: { name, isIn } = anyAnswer } = schema;
+  const { locate, parse: parseText, result: { name, isIn } = anyResult } = schema;
   // The message of a failed task can become an error, which must not contain the key.
   const isTask = spec.task !== undefined && redaction.withoutKeys(text) !== text;
   const parse = isTask
     ? (json: string) => redaction.words((parseText ?? JSON.parse)(json))
     : parseText;
-  const whole = readWhole(request, answer, text, isIn, parse, readOther);
+  const whole = readWhole(request, incoming, text, isIn, parse, readOther);
   if (whole.other !== undefined) return whole.other;
   const value = locate === undefined || whole.isRefusal ? whole.value : locate(whole.value);
   // Some gateways wrap the content in `data`.
@@ -242,15 +242,15 @@ function fromJSON<T>(
   if (!isHere && !(isObject(found) && isIn(found))) {
     const problem = `the response is JSON, but contains no ${name}.`;
     const kind = spec.charge === 'free' ? 'other_shape' : 'unusable_answer';
-    throw lacking(value, answer, problem, text, kind);
+    throw lacking(value, incoming, problem, text, kind);
   }
-  return readChecked(request, answer, found, schema, text);
+  return readChecked(request, incoming, found, schema, text);
 }
 
 /** Compares a value with its schema and reports differences, which are errors in strict mode. */
 function readChecked<T>(
   request: GatewayRequest,
-  answer: Answer,
+  incoming: IncomingResponse,
   value: unknown,
   schema: ResponseSchema<T>,
   text: string,
@@ -261,12 +261,12 @@ function readChecked<T>(
   } catch (error) {
     if (!(error instanceof ShapeMismatch)) throw error;
     const { issues, message } = error;
-    throw request.toError({ ...unusable(answer, message, text), issues, data: value });
+    throw request.toError({ ...unusable(incoming, message, text), issues, data: value });
   }
   const fault = schema.fault?.(data);
   if (fault === undefined) return data;
   const { problem, issues } = fault;
-  throw request.toError({ ...unusable(answer, `the response ${problem}.`, text), issues, data });
+  throw request.toError({ ...unusable(incoming, `the response ${problem}.`, text), issues, data });
 }
 
 /**
@@ -276,30 +276,30 @@ function readChecked<T>(
  *   with it.
  * @param fromEvents - Assembles a result from an event stream that was sent instead.
  */
-export function textAnswer<T>(
+export function textFormat<T>(
   fromText: (
     text: string,
     read: <Parsed>(value: unknown, schema: ResponseSchema<Parsed>) => Parsed,
     type: string,
   ) => { readonly value: T } | { readonly problem: string },
   fromEvents?: FromEvents<unknown>,
-): AnswerFormat<T, 'text'> {
+): ResultFormat<T, 'text'> {
   return {
     kind: 'text',
     async read(request, given) {
-      const { answer, beginning } = await peekEvents(given, fromEvents);
+      const { incoming, beginning } = await peekEvents(given, fromEvents);
       const text =
         fromEvents && detectFormat(beginning) === 'events'
-          ? JSON.stringify(await fromEvents(request, answer))
-          : await readText(answer, request.settings.maxResponseBytes);
-      if (isHTMLPage(text)) throw notJSON(text, answer);
+          ? JSON.stringify(await fromEvents(request, incoming))
+          : await readText(incoming, request.settings.maxResponseBytes);
+      if (isHTMLPage(text)) throw notJSON(text, incoming);
       const result = fromText(
         text,
-        (value, schema) => readChecked(request, answer, value, schema, text),
-        readContentType(answer.response),
+        (value, schema) => readChecked(request, incoming, value, schema, text),
+        readContentType(incoming.response),
       );
-      if ('problem' in result) throw lacking(parseJSON(text), answer, result.problem, text);
-      attachRequestId(result.value, answer.requestId);
+      if ('problem' in result) throw lacking(parseJSON(text), incoming, result.problem, text);
+      attachRequestId(result.value, incoming.requestId);
       return result;
     },
   };
@@ -309,20 +309,20 @@ export function textAnswer<T>(
  * Reads JSON as its parsed value, other text as text, a 204 as `null`, and an empty body labelled JSON as
  * `undefined`.
  */
-export const valueAnswer: AnswerFormat<unknown> = {
+export const valueFormat: ResultFormat<unknown> = {
   kind: 'json',
-  read: (request, answer) =>
-    textAnswer((text) => {
-      const isLabelled = /\bjson\b/.test(readContentType(answer.response));
+  read: (request, incoming) =>
+    textFormat((text) => {
+      const isLabelled = /\bjson\b/.test(readContentType(incoming.response));
       const looksLikeJSON = detectFormat(text) === 'json';
       const value = parseJSON(text);
-      const { holdsResult = isRouteResult } = answer.spec;
+      const { holdsResult = isRouteResult } = incoming.spec;
       if (!holdsResult(value) && saysFailure(value)) {
-        throw lacking(value, answer, '', text, 'undecided');
+        throw lacking(value, incoming, '', text, 'undecided');
       }
       if (value !== undefined && (isLabelled || looksLikeJSON)) return { value };
       if (isLabelled && looksLikeJSON) return { problem: 'the response is not JSON.' };
-      if (answer.response.status === 204) return { value: null };
+      if (incoming.response.status === 204) return { value: null };
       return { value: isLabelled && text === '' ? undefined : text };
-    }).read(request, answer),
+    }).read(request, incoming),
 };

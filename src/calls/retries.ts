@@ -4,7 +4,7 @@ import type { SendingRules } from '../http/request.ts';
 import { ReadFailure } from '../http/responses/response-body.ts';
 import { type FailedAttempt, pauseBefore } from '../http/retry.ts';
 import { attempt, open, prepare } from './attempt.ts';
-import type { OpenAnswer } from './open-answer.ts';
+import type { OpenResponse } from './open-response.ts';
 import type { GatewayRequest } from './gateway-request.ts';
 
 /** Adds the reason why a request was not repeated. */
@@ -80,7 +80,7 @@ async function takeTurn(request: GatewayRequest): Promise<void> {
 export async function sendWithRetries<T>(
   request: GatewayRequest<T>,
   isInside = false,
-): Promise<OpenAnswer<T>> {
+): Promise<OpenResponse<T>> {
   request.begin();
   const { listeners } = request;
   if (!isInside && listeners.some(({ run }) => run !== undefined)) {
@@ -96,16 +96,16 @@ export async function sendWithRetries<T>(
     const body = request.body ?? (await prepare(request));
     for (;;) {
       if (hasTurns) await takeTurn(request);
-      const answer = await attempt(request, body);
-      if ('kind' in answer) {
-        await waitForRetry(request, answer);
+      const received = await attempt(request, body);
+      if ('kind' in received) {
+        await waitForRetry(request, received);
         continue;
       }
-      request.emit('answered', answer);
+      request.emit('answered', received);
       request.client.budget.refund();
       rules?.succeeded();
       request.scope.keepAlive(false);
-      return open(request, answer).orElse((error) => sendAgain(request, error));
+      return open(request, received).orElse((error) => sendAgain(request, error));
     }
   } catch (error) {
     request.fail(error);
@@ -114,7 +114,7 @@ export async function sendWithRetries<T>(
 }
 
 /** Sends a request again after an error of reading its response. */
-async function sendAgain<T>(request: GatewayRequest<T>, error: unknown): Promise<OpenAnswer<T>> {
+async function sendAgain<T>(request: GatewayRequest<T>, error: unknown): Promise<OpenResponse<T>> {
   try {
     if (!ReadFailure.is(error)) throw error;
     await waitForRetry(request, request.explain(error.failed));

@@ -3,11 +3,11 @@ import { defaultAdvice, GatewayError, revise } from '../errors/gateway-error.ts'
 import type { Change } from '../http/request.ts';
 import { worse } from './history.ts';
 import { earlierUnknown } from './make-error.ts';
-import type { OpenAnswer } from './open-answer.ts';
+import type { OpenResponse } from './open-response.ts';
 import { findRequest, type GatewayRequest } from './gateway-request.ts';
 
 /** Sends a request of a call. Resolves once the headers of a success response are received. */
-export type Send = <T>(request: GatewayRequest<T>) => Promise<OpenAnswer<T>>;
+export type Send = <T>(request: GatewayRequest<T>) => Promise<OpenResponse<T>>;
 
 /** Decides whether a failed request of a call is followed by another one. */
 export interface Follow<T> {
@@ -41,11 +41,11 @@ export async function sendEach<T>(
   next: Send,
   first: GatewayRequest<T>,
   follow: Follow<T>,
-): Promise<OpenAnswer<T>> {
+): Promise<OpenResponse<T>> {
   first.call.mayChange = true;
   let before: GatewayError | undefined;
 
-  const watch = (open: OpenAnswer<T>): OpenAnswer<T> => {
+  const watch = (open: OpenResponse<T>): OpenResponse<T> => {
     if (follow.reading === undefined) return open;
     return open.readBy(() => {
       follow.reading?.(open.change);
@@ -54,7 +54,7 @@ export async function sendEach<T>(
   };
 
   /** Sends the requests after a failed one until one succeeds. Throws if none follows. */
-  async function openNext(thrown: unknown): Promise<OpenAnswer<T>> {
+  async function openNext(thrown: unknown): Promise<OpenResponse<T>> {
     for (let error = thrown; ;) {
       const request = findRequest(error);
       if (!GatewayError.isInstance(error) || request === undefined) throw error;

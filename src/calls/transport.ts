@@ -33,7 +33,7 @@ import type { Listener } from './events.ts';
 import type { OperationParts } from './operation.ts';
 import { GatewayPromise } from './promise.ts';
 import type { Send } from './send-each.ts';
-import { type AnswerFormat, GatewayRequest, type OutputModes } from './gateway-request.ts';
+import { type ResultFormat, GatewayRequest, type OutputModes } from './gateway-request.ts';
 import { sendWithRetries } from './retries.ts';
 import { requireBase, type ClientSettings } from './settings.ts';
 
@@ -234,7 +234,7 @@ export class Transport {
   /** Calls a route by its path. Its parameters cannot change. */
   raw<T>(
     makeSpec: (client: ClientSettings) => RouteSpec,
-    format: AnswerFormat<T>,
+    format: ResultFormat<T>,
     options: RequestOptions | undefined,
   ): GatewayPromise<T> {
     try {

@@ -48,9 +48,9 @@ export class ChunkQueue<Item> implements AsyncIterableIterator<Item, undefined> 
 
   push(value: Item): void {
     if (this.#isEnded) return;
-    const answer = this.#waiting.shift();
-    if (answer === undefined) this.#unread.push({ done: false, value });
-    else answer({ done: false, value });
+    const deliver = this.#waiting.shift();
+    if (deliver === undefined) this.#unread.push({ done: false, value });
+    else deliver({ done: false, value });
   }
 
   /** Ends the loop after the unread items, with an error if there is one. */
@@ -58,11 +58,11 @@ export class ChunkQueue<Item> implements AsyncIterableIterator<Item, undefined> 
     if (this.#isEnded) return;
     this.#isEnded = true;
     const failure = reason ?? this.#abortFailure;
-    const answer = failure === undefined ? undefined : this.#waiting.shift();
-    if (answer === undefined) this.#failure = failure;
+    const deliver = failure === undefined ? undefined : this.#waiting.shift();
+    if (deliver === undefined) this.#failure = failure;
     else {
       if (this.#longestWaiting !== undefined) void ignoreRejection(this.#longestWaiting);
-      answer(ignoreRejection(Promise.reject(failure)));
+      deliver(ignoreRejection(Promise.reject(failure)));
     }
     for (const rest of this.#waiting.splice(0)) rest(finished);
   }

@@ -210,13 +210,13 @@ export class StreamFollower<Item> implements EventTaker {
   #refuse(value: unknown, error: ErrorBody): void {
     this.#failure = new SentError(error);
     this.#move('error');
-    this.#addRest((this.#protocol.answerBeside ?? answerBeside)(value));
+    this.#addRest((this.#protocol.responseBeside ?? responseBeside)(value));
     if (hasUsage(value)) this.#move('settled');
   }
 
   /** Takes an event after an error. Of the response, only the usage is kept. */
   #takeLate(value: unknown): void {
-    const rest = this.#protocol.answerBeside?.(value) ?? pickFields(value, usageFields);
+    const rest = this.#protocol.responseBeside?.(value) ?? pickFields(value, usageFields);
     if (hasUsage(value)) this.#addRest(rest);
     this.#eventsSinceFailure += 1;
     if (this.#eventsSinceFailure >= lateEvents) this.#move('settled');
@@ -287,10 +287,10 @@ export function toEvents<Item>(
   value: unknown,
   protocol: StreamProtocol<Item>,
 ): Instead | undefined {
-  const findAnswer = (item: unknown): unknown =>
-    protocol.fromAnswer(item).length > 0 ? item : unwrapData(item);
-  const values = Array.isArray(value) ? value.map(findAnswer) : [findAnswer(value)];
-  const eventsByValue = values.map((item) => protocol.fromAnswer(item));
+  const findResponse = (item: unknown): unknown =>
+    protocol.fromResponse(item).length > 0 ? item : unwrapData(item);
+  const values = Array.isArray(value) ? value.map(findResponse) : [findResponse(value)];
+  const eventsByValue = values.map((item) => protocol.fromResponse(item));
   if (eventsByValue.every((events) => events.length === 0)) return undefined;
   // Values without a result are errors.
   const events = eventsByValue.flatMap((list, index) =>
@@ -300,7 +300,7 @@ export function toEvents<Item>(
 }
 
 /** Returns the fields of the response from an event that also has an error. */
-const answerBeside = (value: unknown): JsonObject | undefined =>
+const responseBeside = (value: unknown): JsonObject | undefined =>
   pickFields(value, ['choices', 'candidates', ...usageFields]);
 
 /** Returns whether an event has the usage of the response. */

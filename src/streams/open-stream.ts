@@ -3,7 +3,7 @@ import { parseJSON, parseLines } from '../answers/objects.ts';
 import { unchecked } from '../answers/reader.ts';
 import type { JsonObject } from '../types.ts';
 import { APIError, APIUserAbortError, UnexpectedResponseError } from '../errors/api-errors.ts';
-import type { AnswerFormat, GatewayRequest } from '../calls/gateway-request.ts';
+import type { ResultFormat, GatewayRequest } from '../calls/gateway-request.ts';
 import { classifyEvent, findStatus } from '../http/classify.ts';
 import { type FailedAttempt, type FailureKind, failures } from '../http/retry.ts';
 import type { ChargeClass } from '../endpoints.ts';
@@ -12,7 +12,7 @@ import {
   peekBody,
   ReadFailure,
   unusable,
-  type Answer,
+  type IncomingResponse,
   readFile,
   readText,
 } from '../http/responses/response-body.ts';
@@ -40,7 +40,7 @@ export const events: StreamForm = {
 };
 
 /**
- * Creates a stream from a list of events; see `StreamProtocol.fromAnswer`.
+ * Creates a stream from a list of events; see `StreamProtocol.fromResponse`.
  *
  * @param isWhole - `true` if the list is complete.
  */
@@ -75,13 +75,13 @@ export async function collectStream<Item>(
 }
 
 /* @__NO_SIDE_EFFECTS__ */
-export function eventAnswer<Item, Other = never>(
+export function eventFormat<Item, Other = never>(
   protocol: StreamProtocol<Item>,
   readOther?: ReadOther<Other>,
-): AnswerFormat<Stream<Item> | Other, 'events'> {
+): ResultFormat<Stream<Item> | Other, 'events'> {
   return {
     kind: 'events',
-    read: (request, answer) => openStream(request, answer, protocol, readOther),
+    read: (request, incoming) => openStream(request, incoming, protocol, readOther),
   };
 }
 
@@ -96,31 +96,31 @@ type Opened<Item, Other> =
  */
 async function openStream<Item, Other>(
   request: GatewayRequest,
-  received: Answer,
+  received: IncomingResponse,
   protocol: StreamProtocol<Item>,
   readOther: ReadOther<Other> | undefined,
 ): Promise<Opened<Item, Other>> {
-  let answer = received;
-  if (answer.response.body === null) return readInstead(request, answer, protocol, readOther);
-  const type = readContentType(answer.response);
+  let incoming = received;
+  if (incoming.response.body === null) return readInstead(request, incoming, protocol, readOther);
+  const type = readContentType(incoming.response);
   if (!type.includes('event-stream')) {
     let beginning: string;
-    ({ beginning, answer } = await peekBody(answer));
+    ({ beginning, incoming } = await peekBody(incoming));
     const format = detectFormat(beginning);
     const isText = protocol.fromText !== undefined && !/^(events|markup)$/.test(format);
     const isSVG = format === 'markup' && type.startsWith('image/svg');
     if (isText || beginning === '' || (/^(json|markup)$/.test(format) && !isSVG)) {
-      return readInstead(request, answer, protocol, readOther);
+      return readInstead(request, incoming, protocol, readOther);
     }
     // The gateway returned a file instead of a stream: its bytes become a stream.
     if (protocol.fromFile !== undefined && /^(audio|image|video)\/|\boctet-stream\b/.test(type)) {
-      const items = protocol.fromFile(await readFile(answer, Infinity), answer);
-      return streamOf(request, answer, protocol, items);
+      const items = protocol.fromFile(await readFile(incoming, Infinity), incoming);
+      return streamOf(request, incoming, protocol, items);
     }
   }
   request.scope.clearLimits();
-  const context = { ...toStreamContext(request, answer), holds: request.holdsStream() };
-  const reading = new StreamReader(answer.response.body ?? [], context, protocol, events);
+  const context = { ...toStreamContext(request, incoming), holds: request.holdsStream() };
+  const reading = new StreamReader(incoming.response.body ?? [], context, protocol, events);
   await reading.begun?.catch(noteFailure(request));
   return { value: toStream(reading), stays: true };
 }
@@ -128,38 +128,38 @@ async function openStream<Item, Other>(
 /** Reads the complete response, as text or JSON, that a gateway returned instead of a stream. */
 async function readInstead<Item, Other>(
   request: GatewayRequest,
-  answer: Answer,
+  incoming: IncomingResponse,
   protocol: StreamProtocol<Item>,
   readOther: ReadOther<Other> | undefined,
 ): Promise<Opened<Item, Other>> {
-  const text = await readText(answer, request.settings.maxResponseBytes);
+  const text = await readText(incoming, request.settings.maxResponseBytes);
   const isJSON = typeof (parseJSON(text, parseLines) ?? '') === 'object';
   if (protocol.fromText !== undefined && !isJSON && detectFormat(text) !== 'markup') {
-    const values = protocol.fromText(text, readContentType(answer.response));
-    if (values.length === 0) throw notJSON(text, answer);
-    return streamOf(request, answer, protocol, values);
+    const values = protocol.fromText(text, readContentType(incoming.response));
+    if (values.length === 0) throw notJSON(text, incoming);
+    return streamOf(request, incoming, protocol, values);
   }
-  const isIn = (sent: JsonObject): boolean => protocol.fromAnswer(sent).length > 0;
-  const whole = readWhole(request, answer, text, isIn, parseLines, readOther);
+  const isIn = (sent: JsonObject): boolean => protocol.fromResponse(sent).length > 0;
+  const whole = readWhole(request, incoming, text, isIn, parseLines, readOther);
   if (whole.other !== undefined) return { value: whole.other };
   const { value, isRefusal } = whole;
   const instead = isRefusal ? undefined : toEvents(value, protocol);
   if (instead === undefined) {
     const problem = 'the response is JSON instead of a stream, and contains no result.';
-    throw lacking(value, answer, problem, text);
+    throw lacking(value, incoming, problem, text);
   }
-  return streamOf(request, answer, protocol, instead.events, instead.isWhole);
+  return streamOf(request, incoming, protocol, instead.events, instead.isWhole);
 }
 
 /** Creates a stream from the events of a complete response. */
 function streamOf<Item>(
   request: GatewayRequest,
-  answer: Answer,
+  incoming: IncomingResponse,
   protocol: StreamProtocol<Item>,
   values: readonly unknown[],
   isWhole?: boolean,
 ): Opened<Item, never> {
-  const context = toStreamContext(request, answer);
+  const context = toStreamContext(request, incoming);
   return { value: streamFromValues(values, context, protocol, isWhole), stays: true };
 }
 
@@ -191,11 +191,11 @@ function toFailure(error: unknown, charge: ChargeClass): FailedAttempt | undefin
  */
 export function streamOfTask<Item>(
   request: GatewayRequest,
-  answer: Answer,
+  incoming: IncomingResponse,
   protocol: StreamProtocol<Item>,
 ): (result: unknown) => Stream<Item> {
   // The call has ended, and the result was validated when it was read.
-  const context = { ...toStreamContext(request, answer), owner: undefined, check: unchecked };
+  const context = { ...toStreamContext(request, incoming), owner: undefined, check: unchecked };
   return (result) => {
     const { events: values = [], isWhole } = toEvents(result, protocol) ?? {};
     return streamFromValues(values, context, protocol, isWhole);
@@ -212,16 +212,16 @@ export function streamOfTask<Item>(
 export function collectAs<Item>(
   protocol: StreamProtocol<Item>,
   findProblem?: (whole: WholeOf<Item>) => string | undefined,
-): (request: GatewayRequest, answer: Answer) => Promise<WholeOf<Item>> {
-  return async (request, answer) => {
-    const { response, text } = keepBody(answer.response, request.settings.maxResponseBytes);
-    const context = toStreamContext(request, answer);
+): (request: GatewayRequest, incoming: IncomingResponse) => Promise<WholeOf<Item>> {
+  return async (request, incoming) => {
+    const { response, text } = keepBody(incoming.response, request.settings.maxResponseBytes);
+    const context = toStreamContext(request, incoming);
     const body = (): string => request.redaction.withoutKeys(text());
     const keeping = { ...context, describe: () => ({ ...context.describe(), body }) };
     const whole = await collectStream(response, keeping, protocol).catch(noteFailure(request));
     const problem = findProblem?.(whole);
     if (problem === undefined) return whole;
-    throw new ReadFailure(unusable(answer, problem, text()));
+    throw new ReadFailure(unusable(incoming, problem, text()));
   };
 }
 
@@ -231,10 +231,10 @@ function adviceOf(kind: FailureKind): Judgement | undefined {
   return outcome === 'unknown' ? undefined : { outcome, advice };
 }
 
-function toStreamContext(request: GatewayRequest, answer: Answer): StreamContext {
+function toStreamContext(request: GatewayRequest, incoming: IncomingResponse): StreamContext {
   const { settings, check, scope, spec } = request;
-  const { requestId } = answer;
-  const { status, headers } = answer.response;
+  const { requestId } = incoming;
+  const { status, headers } = incoming.response;
   return {
     settings,
     check,

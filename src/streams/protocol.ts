@@ -2,7 +2,7 @@ import type { ErrorBody } from '../answers/failure.ts';
 import { isObject } from '../answers/objects.ts';
 import { mergeUsage } from '../answers/usage.ts';
 import { type ReadCheck, readValue, type ResponseSchema } from '../answers/reader.ts';
-import type { Answer } from '../http/responses/response-body.ts';
+import type { IncomingResponse } from '../http/responses/response-body.ts';
 import type { JsonObject } from '../types.ts';
 import type { StreamErrorBase, StreamVerdict } from './errors.ts';
 import type { StreamLimits } from './timeouts.ts';
@@ -122,16 +122,16 @@ export interface StreamProtocol<Item> {
    * Converts a JSON response to events, for gateways that don't stream on request. Empty if the value is not a
    * response.
    */
-  fromAnswer(answer: unknown): readonly unknown[];
+  fromResponse(response: unknown): readonly unknown[];
   /** Reads the parsed data of an event as an error. Default: `readErrorEvent()`. */
   readonly readError?: (value: unknown, eventName: string | undefined) => ErrorBody | undefined;
   /**
    * Returns the parts of the response in an event that is an error, which are paid for. Default: choices,
    * candidates and usage.
    */
-  readonly answerBeside?: (value: unknown) => JsonObject | undefined;
+  readonly responseBeside?: (value: unknown) => JsonObject | undefined;
   /** Returns `true` if a JSON response is only a chunk. */
-  isPiece?(answer: unknown): boolean;
+  isPiece?(response: unknown): boolean;
   /**
    * Converts the parsed data of an event that another API defines to events of this one; empty for any other event.
    */
@@ -141,7 +141,7 @@ export interface StreamProtocol<Item> {
    *
    * @throws `ReadFailure` if the file is not whole
    */
-  fromFile?(bytes: Uint8Array, answer: Answer): readonly unknown[];
+  fromFile?(bytes: Uint8Array, incoming: IncomingResponse): readonly unknown[];
   /**
    * Converts text to events, for providers that return text instead of a stream. Empty if the text is not a response.
    *
@@ -181,7 +181,7 @@ export interface TypedStream<Item> {
   /** The number of these events that complete the stream. If the terminator arrives, one is enough. */
   readonly expected?: number | undefined;
   /** Converts a complete response to events. */
-  readonly fromAnswer: (answer: unknown) => readonly unknown[];
+  readonly fromResponse: (response: unknown) => readonly unknown[];
   /** Returns the problem with a last event that has no result; see `StreamProgress.failure`. */
   readonly missing?: ((event: Item) => string | undefined) | undefined;
 }
@@ -197,10 +197,10 @@ export function typedProtocol<Item extends TypedEvent>(
   stream: TypedStream<Item>,
 ): StreamProtocol<Item>;
 export function typedProtocol(stream: TypedStream<TypedEvent>): StreamProtocol<TypedEvent> {
-  const { schema, endType, expected = 1, fromAnswer, missing } = stream;
+  const { schema, endType, expected = 1, fromResponse, missing } = stream;
   return {
     read: (value, check) => readValue(value, schema, check),
-    fromAnswer,
+    fromResponse,
     follow(keeps) {
       const finished: TypedEvent[] = [];
       let started = false;

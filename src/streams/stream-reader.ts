@@ -69,7 +69,7 @@ export class StreamReader<Item> implements StreamReading<Item> {
   readonly #form: StreamForm;
   readonly #body: ReadableStreamDefaultReader<Uint8Array> | undefined;
   readonly #items: ChunkQueue<Item>;
-  readonly #answer: StreamFollower<Item>;
+  readonly #follower: StreamFollower<Item>;
   readonly #events: EventReader;
   readonly #timeouts: StreamTimeouts | undefined;
   #isReading = false;
@@ -91,8 +91,8 @@ export class StreamReader<Item> implements StreamReading<Item> {
     this.#context = context;
     this.#form = form;
     this.#items = new ChunkQueue<Item>(undefined, () => this.aborted);
-    this.#answer = new StreamFollower(protocol, context, this.#items);
-    this.#events = form.format(this.#answer, context.settings.maxEventBytes);
+    this.#follower = new StreamFollower(protocol, context, this.#items);
+    this.#events = form.format(this.#follower, context.settings.maxEventBytes);
     this.#timeouts =
       form.limits &&
       new form.limits.Timeouts(context.settings, context.startedAt, (limit, timeout) =>
@@ -115,18 +115,18 @@ export class StreamReader<Item> implements StreamReading<Item> {
   }
 
   get partial(): WholeOf<Item> | undefined {
-    return this.#answer.progress.partial;
+    return this.#follower.progress.partial;
   }
 
   get usage(): UsageOf<Item> | undefined {
-    return this.#answer.progress.usage;
+    return this.#follower.progress.usage;
   }
 
   get aborted(): Aborted | undefined {
     const { signal, controller } = this.#context;
     if (signal?.aborted === true) {
       return {
-        failure: userAborted(this.#context.describe(), this.#answer.progress, signal.reason),
+        failure: userAborted(this.#context.describe(), this.#follower.progress, signal.reason),
       };
     }
     if (this.#abortedBy === 'stream' || !controller.signal.aborted) return undefined;
@@ -191,7 +191,7 @@ export class StreamReader<Item> implements StreamReading<Item> {
     this.#isReading = true;
     do {
       this.#timeouts?.beginRead();
-      this.#answer.hasNewItems = false;
+      this.#follower.hasNewItems = false;
       try {
         const { value } = await body.read();
         if (this.#outcome === undefined) this.#attempt(() => this.#takeChunk(value));
@@ -204,12 +204,13 @@ export class StreamReader<Item> implements StreamReading<Item> {
 
   get #isReadWanted(): boolean {
     if (this.#outcome !== undefined) return false;
-    return this.#items.isAwaited || this.#letGo !== undefined || this.#answer.hasFailed;
+    return this.#items.isAwaited || this.#letGo !== undefined || this.#follower.hasFailed;
   }
 
   /** Takes the failure of a read. */
   #lose(cause: unknown): void {
-    if (GatewayError.isInstance(cause) && !this.#answer.hasFailed) this.#leave(cause, 'truncated');
+    if (GatewayError.isInstance(cause) && !this.#follower.hasFailed)
+      this.#leave(cause, 'truncated');
     else this.#attempt(() => this.#finish({ cause }));
   }
 
@@ -219,21 +220,21 @@ export class StreamReader<Item> implements StreamReading<Item> {
       this.#finish();
       return;
     }
-    const answer = this.#answer;
+    const follower = this.#follower;
     const { maxBytes = Infinity, owner } = this.#context;
     const bytes = toBytes(chunk, this.#events);
     this.#bytesRead += bytes.byteLength;
     if (this.#bytesRead > maxBytes) throw tooLarge(maxBytes, 'it', 'maxResponseBytes');
     this.#events.push(bytes);
-    this.#timeouts?.endRead(answer.hasNewItems);
-    if (answer.hasNewItems) owner?.noteChunk();
-    if (answer.hasContent) this.#letGo?.();
-    if (answer.isOver) this.#settle({ verdict: 'complete' }, 'drain');
-    else if (answer.isEnding) this.#timeouts?.expectEnd();
+    this.#timeouts?.endRead(follower.hasNewItems);
+    if (follower.hasNewItems) owner?.noteChunk();
+    if (follower.hasContent) this.#letGo?.();
+    if (follower.isOver) this.#settle({ verdict: 'complete' }, 'drain');
+    else if (follower.isEnding) this.#timeouts?.expectEnd();
   }
 
   #takeValues(values: readonly unknown[]): void {
-    for (const value of values) this.#answer.takeValue(value);
+    for (const value of values) this.#follower.takeValue(value);
     this.#finish();
   }
 
@@ -243,13 +244,13 @@ export class StreamReader<Item> implements StreamReading<Item> {
       work();
     } catch (cause) {
       const base = this.#context.describe();
-      this.#leave(readingFailure(base, this.#answer.progress, cause), 'truncated');
+      this.#leave(readingFailure(base, this.#follower.progress, cause), 'truncated');
     }
   }
 
   #onPassed(limit: StreamLimit, timeout: number): void {
     const { owner } = this.#context;
-    const { progress, hasFailed, isFinished } = this.#answer;
+    const { progress, hasFailed, isFinished } = this.#follower;
     if (limit === 'ending' || hasFailed) this.#attempt(() => this.#finish(undefined, 'cancel'));
     else if (isFinished) this.#leave();
     else {
@@ -262,27 +263,27 @@ export class StreamReader<Item> implements StreamReading<Item> {
   #finish(broken?: { readonly cause: unknown }, rest: 'drain' | 'cancel' = 'drain'): void {
     const { settings, owner } = this.#context;
     const { onTruncated } = settings;
-    const answer = this.#answer;
+    const follower = this.#follower;
     this.#events.end();
-    answer.takeEnd();
-    const verdict = answer.verdict(broken !== undefined);
+    follower.takeEnd();
+    const verdict = follower.verdict(broken !== undefined);
     let error: unknown;
     if (verdict !== 'complete' && onTruncated === 'warn') {
-      owner?.warn(`The stream ${describeEnding(verdict, answer.progress)}`);
+      owner?.warn(`The stream ${describeEnding(verdict, follower.progress)}`);
     } else if (verdict !== 'complete' && onTruncated !== 'allow') {
       error = truncated(
         this.#context.describe(),
-        answer.progress,
+        follower.progress,
         verdict,
         broken?.cause,
-        answer.unread,
+        follower.unread,
       );
     }
     this.#settle({ verdict, error }, rest);
   }
 
   /** Ends the stream before its body. */
-  #leave(error?: unknown, verdict = this.#answer.verdict(true)): void {
+  #leave(error?: unknown, verdict = this.#follower.verdict(true)): void {
     this.#settle({ verdict, error }, 'cancel');
   }
 
@@ -291,20 +292,20 @@ export class StreamReader<Item> implements StreamReading<Item> {
    * connection can be reused.
    */
   #settle(end: StreamOutcome, rest: 'drain' | 'cancel'): void {
-    const answer = this.#answer;
+    const follower = this.#follower;
     this.#outcome = end;
     this.#isGivenUp = rest === 'cancel';
     this.#timeouts?.stop();
     unwatchDropped(this);
     for (const each of this.#signals) each.removeEventListener('abort', this.#onAbort);
-    answer.flush(end.verdict === 'complete');
+    follower.flush(end.verdict === 'complete');
     this.#items.end(end.error);
     if (this.#isGivenUp) this.#cancelBody();
     else void this.#drainBody();
     this.#abortRequest();
-    this.#context.owner?.endStream(end, answer.progress);
+    this.#context.owner?.endStream(end, follower.progress);
     // Content may have arrived together with the error.
-    this.#letGo?.(answer.hasContent ? undefined : end.error);
+    this.#letGo?.(follower.hasContent ? undefined : end.error);
   }
 
   #cancelBody(): void {

@@ -234,7 +234,7 @@ function plainProtocol<Item>(): StreamProtocol<Item> {
       add: () => {},
       isFinished: () => false,
     }),
-    fromAnswer: () => [],
+    fromResponse: () => [],
     isPlain: true,
     endIsProof: true,
   };

@@ -119,7 +119,7 @@ interface ErrorNames<Ref, Failed extends GatewayError> {
 }
 
 /** Returns what a poll said, as a sentence: a message, an error, or what was received without a status. */
-export function describeAnswer({ raw, raw_status: word }: PolledTask): string | undefined {
+export function describeProgress({ raw, raw_status: word }: PolledTask): string | undefined {
   const body = toFields(raw);
   const message = findComplaint(body)?.message ?? findTaskMessage(body);
   if (message !== undefined) return `It says: ${asSentence(message)}`;

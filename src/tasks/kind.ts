@@ -78,11 +78,11 @@ export interface Submission<Ref extends AnyRef, Answer> {
    * @param sent - The call that was answered.
    */
   readonly refIn: (
-    answer: WithResponse<Answer>,
+    response: WithResponse<Answer>,
     sent: GatewayPromise<Answer>,
   ) => Ref | Promise<Ref>;
   /** Returns the handle of the task that a failed submission created nevertheless. */
   readonly refInError?: (error: unknown) => Ref | undefined;
   /** `true` if the response is the result itself, which must not be lost if the ledger fails. */
-  readonly isResult?: (answer: Answer) => boolean;
+  readonly isResult?: (result: Answer) => boolean;
 }

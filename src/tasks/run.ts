@@ -5,7 +5,7 @@ import { untilAborted } from '../http/abort.ts';
 import { readRetryAfter } from '../http/retry-after.ts';
 import type { RequestOptions } from '../options/options.ts';
 import { changeOptions } from '../options/resolve.ts';
-import { describeAnswer, describePoll, type Waited } from './errors.ts';
+import { describePoll, describeProgress, type Waited } from './errors.ts';
 import type { AnyRef, Target, TaskKind } from './kind.ts';
 import { findComplaint, findFailure } from '../answers/failure.ts';
 import { isCausedByInput, isMissingTask, namesTask } from './reading.ts';
@@ -240,7 +240,7 @@ export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
     const { ref } = this.#target;
     const { task, error } = this.#last ?? {};
     const failure = error === undefined ? undefined : `The last poll failed${describePoll(error)}`;
-    const said = task === undefined ? failure : describeAnswer(task);
+    const said = task === undefined ? failure : describeProgress(task);
     return { ref, state: this.#state, elapsed: this.#elapsed, said, hide };
   }
 }

@@ -82,7 +82,7 @@ function onlyRequest(error: unknown): SubmittedRequest {
 export interface Submitted<Ref extends AnyRef, Answer> {
   readonly ref: Ref;
   /** The response, if this call submitted the task. */
-  readonly answer?: Answer;
+  readonly response?: Answer;
   /** The ledger entry of the submission. */
   readonly call: LedgerCall<Ref> | undefined;
 }
@@ -115,11 +115,11 @@ async function record<Ref extends AnyRef, Answer>(
     .withResponse()
     .finally(unfollow)
     .then(
-      async (answer) => {
-        const ref = await refIn(answer, sent);
+      async (response) => {
+        const ref = await refIn(response, sent);
         const accepted = call.accept(ref);
-        await (isResult?.(answer.data) === true ? accepted.catch(() => {}) : accepted);
-        return { ref, answer, call };
+        await (isResult?.(response.data) === true ? accepted.catch(() => {}) : accepted);
+        return { ref, response, call };
       },
       async (error: unknown) => {
         const ref = refInError?.(error);
@@ -149,8 +149,8 @@ export async function submitOnce<Ref extends AnyRef, Answer>(
   const { ledger, onUnknown, signal, totalTimeout } = options;
   if (ledger === undefined) {
     const sent = submission.send({ totalTimeout });
-    const answer = await sent.withResponse();
-    return { ref: await submission.refIn(answer, sent), answer, call: undefined };
+    const response = await sent.withResponse();
+    return { ref: await submission.refIn(response, sent), response, call: undefined };
   }
   const call = new LedgerCall(transport, submission, ledger, options);
   const existing = await call.track(call.claim(onUnknown));

@@ -95,9 +95,9 @@ interface Following<Ref, Answer, Result> {
   /** When the time limit of the wait began; default: when the task was submitted. */
   readonly since?: number;
   /** Returns the status of the task in the response to its submission. */
-  readonly statusOf?: (answer: Answer) => string;
+  readonly statusOf?: (result: Answer) => string;
   /** Returns the result if the response to the submission has it already. */
-  readonly resultIn?: (answer: Answer) => Result | undefined;
+  readonly resultIn?: (result: Answer) => Result | undefined;
 }
 
 /**
@@ -112,7 +112,7 @@ export async function followTask<
   Result extends object,
 >(
   scope: WaitScope<Ref, Task>,
-  { ref, answer, call }: Submitted<Ref, { readonly data: Answer }>,
+  { ref, response, call }: Submitted<Ref, { readonly data: Answer }>,
   { onSubmitted, since, statusOf, resultIn }: Following<Ref, Answer, Result>,
   toResult: (done: Done<Ref, Task>) => Result,
 ): Promise<Result> {
@@ -121,13 +121,13 @@ export async function followTask<
     call?.reportFailure(result);
     return result;
   };
-  const given = answer && resultIn?.(answer.data);
+  const given = response && resultIn?.(response.data);
   if (given !== undefined) return finish(given);
   // Checked before onSubmitted is called: the ledger's task may be from another gateway.
-  const target = answer === undefined ? scope.resolve(ref) : { ref, handle: ref };
+  const target = response === undefined ? scope.resolve(ref) : { ref, handle: ref };
   await notify(scope, ref, onSubmitted, since);
   // A task that the gateway already reports as ended is polled without the first pause.
-  const status = answer && statusOf?.(answer.data);
+  const status = response && statusOf?.(response.data);
   const isNew = status !== 'completed' && status !== 'failed';
   try {
     const task = await new WaitRun(scope, target, { isNew, since }).untilDone();

@@ -5,7 +5,7 @@ import { UnexpectedResponseError } from '../errors/api-errors.ts';
 import type { SendingRules } from '../http/request.ts';
 import { isFetchable } from '../http/url.ts';
 import type { RequestOptions } from '../options/options.ts';
-import { fileAnswer } from './file-answer.ts';
+import { fileFormat } from './file-format.ts';
 
 /** Rules for a host other than the gateway, which does not limit downloads as the gateway does. */
 const plainRules: SendingRules = {
@@ -43,5 +43,5 @@ export function fetchFile(
     accept: '*/*',
     download: plainRules,
   } as const;
-  return transport.raw(() => spec, fileAnswer(), options);
+  return transport.raw(() => spec, fileFormat(), options);
 }

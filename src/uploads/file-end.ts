@@ -1,7 +1,7 @@
 import { readErrorValue } from '../answers/failure.ts';
 import { type FileEnd, ReceivedFile } from '../answers/received-file.ts';
 import {
-  type Answer,
+  type IncomingResponse,
   expectedLength,
   type FileCheck,
   ReadFailure,
@@ -11,7 +11,7 @@ import type { FailedAttempt } from '../http/retry.ts';
 
 /** Returns the failure of a file that ends too early; `undefined` if it may be complete. */
 function findFailure(
-  answer: Answer,
+  incoming: IncomingResponse,
   { error, isCut }: FileEnd,
   received: number,
 ): FailedAttempt | undefined {
@@ -19,29 +19,29 @@ function findFailure(
     const problem = `after ${received} bytes, the file ends with an error instead of its other bytes.`;
     // `error` would repeat the text.
     const body = { ...readErrorValue(error.value), error: undefined };
-    const requestId = answer.requestId ?? body.requestId;
-    return { ...unusable(answer, problem, error.text), body, requestId };
+    const requestId = incoming.requestId ?? body.requestId;
+    return { ...unusable(incoming, problem, error.text), body, requestId };
   }
   if (!isCut) return undefined;
-  return unusable(answer, `the body ended after ${received} bytes, although the file is longer.`);
+  return unusable(incoming, `the body ended after ${received} bytes, although the file is longer.`);
 }
 
 /** Returns a check for the file in a response. Its container is the proof of its end if its length is not known. */
-export function checkEnd(answer: Answer): FileCheck {
-  const { status, headers } = answer.response;
+export function checkEnd(incoming: IncomingResponse): FileCheck {
+  const { status, headers } = incoming.response;
   const file = new ReceivedFile(expectedLength(headers) === 0 && status !== 206);
   return {
     add: (chunk) => file.add(chunk),
     end(received) {
       const end = file.end();
-      return { rest: end.rest, failure: findFailure(answer, end, received) };
+      return { rest: end.rest, failure: findFailure(incoming, end, received) };
     },
   };
 }
 
 /** @throws `ReadFailure` if a file that was received at once ends too early */
-export function requireWhole(answer: Answer, bytes: Uint8Array): void {
-  const file = checkEnd(answer);
+export function requireWhole(incoming: IncomingResponse, bytes: Uint8Array): void {
+  const file = checkEnd(incoming);
   file.add(bytes);
   const { failure } = file.end(bytes.byteLength);
   if (failure !== undefined) throw new ReadFailure(failure);

@@ -2,20 +2,20 @@ import { describe, expectTypeOf, test } from 'vitest';
 import type { OperationReturning, PathParameter, ResponseKind } from '../../src/endpoints.ts';
 import type { OperationRequest } from '../../src/http/request.ts';
 import type { GatewayPromise } from '../../src/calls/promise.ts';
-import type { AnswerFormat } from '../../src/calls/gateway-request.ts';
+import type { ResultFormat } from '../../src/calls/gateway-request.ts';
 import type { BodyEncoding } from '../../src/http/request.ts';
 import type { Transport } from '../../src/calls/transport.ts';
 
 declare const transport: Transport;
-declare const answer: AnswerFormat<{ id: string }, 'json'>;
-declare const file: AnswerFormat<Response, 'binary'>;
-declare const text: AnswerFormat<string, 'text'>;
+declare const answer: ResultFormat<{ id: string }, 'json'>;
+declare const file: ResultFormat<Response, 'binary'>;
+declare const text: ResultFormat<string, 'text'>;
 declare const form: BodyEncoding;
 
 const call = <Name extends OperationReturning<Kind>, Kind extends ResponseKind, T>(
   operation: Name,
   request: OperationRequest<Name>,
-  format: AnswerFormat<T, Kind>,
+  format: ResultFormat<T, Kind>,
 ): GatewayPromise<T> =>
   transport.operate(
     operation,

@@ -42,7 +42,7 @@ describe('responses with the other content type', () => {
       openChat(JSON.stringify(completion)),
       openChat(JSON.stringify(completion, undefined, 2)),
       streamFromValues(
-        chatProtocolFor(1).fromAnswer(completion),
+        chatProtocolFor(1).fromResponse(completion),
         watchedContext().context,
         chatProtocolFor(1),
       ),
@@ -72,7 +72,7 @@ describe('responses with the other content type', () => {
 
   test('a whole completion needs no finish reason', async () => {
     const answer = { ...completion, choices: [{ message: { content: 'Hi' } }] };
-    const values = chatProtocolFor(1).fromAnswer(answer);
+    const values = chatProtocolFor(1).fromResponse(answer);
 
     for (const stream of [
       openChat(JSON.stringify(answer)),
@@ -83,7 +83,7 @@ describe('responses with the other content type', () => {
   });
 
   test('a value that is not a completion has no events', () => {
-    expect(chatProtocolFor(1).fromAnswer({ ok: true })).toEqual([]);
+    expect(chatProtocolFor(1).fromResponse({ ok: true })).toEqual([]);
   });
 
   test('an event stream in place of a completion is assembled', async () => {

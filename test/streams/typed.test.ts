@@ -18,7 +18,7 @@ function protocolFor(expected?: number) {
     schema: { fields: {} },
     endType: completed.type,
     expected,
-    fromAnswer: (answer) => (isObject(answer) && 'data' in answer ? [completed] : []),
+    fromResponse: (response) => (isObject(response) && 'data' in response ? [completed] : []),
   });
 }
 
@@ -63,7 +63,7 @@ describe('a stream of images', () => {
 
   test('a stream of images may arrive as one response', async () => {
     const protocol = protocolFor();
-    const values = protocol.fromAnswer({ data: [] });
+    const values = protocol.fromResponse({ data: [] });
 
     const whole = await readStream(streamFromValues(values, watchedContext().context, protocol));
     const bare = await read('{"created":1,"data":[{"b64_json":"AA=="}]}');

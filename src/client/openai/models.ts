@@ -1,6 +1,6 @@
 /** Types of models and lists, under the names that code for `openai` uses. */
 import type { GatewayPromise } from '../../calls/promise.ts';
-import type { Model, ModelsPage } from '../../resources/models/answers.ts';
+import type { Model, ModelsPage } from '../../resources/models/formats.ts';
 
 export type {
   Model,
@@ -8,7 +8,7 @@ export type {
   ModelEndpointType,
   ModelPricing,
   ModelsPage,
-} from '../../resources/models/answers.ts';
+} from '../../resources/models/formats.ts';
 export type { ModelsPagePromise } from '../../resources/models/models.ts';
 
 /** The data of a page. */

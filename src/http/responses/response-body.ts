@@ -6,7 +6,7 @@ import type { CallSpec } from '../request.ts';
 import type { FailedAttempt } from '../retry.ts';
 
 /** A response with a success status, whose body is unread. */
-export interface Answer {
+export interface IncomingResponse {
   readonly response: Response;
   readonly requestId: string | undefined;
   readonly spec: CallSpec;
@@ -67,7 +67,7 @@ export class ReadFailure extends Error {
  * received.
  */
 export function unusable(
-  { response: { status, headers }, requestId }: Pick<Answer, 'response' | 'requestId'>,
+  { response: { status, headers }, requestId }: Pick<IncomingResponse, 'response' | 'requestId'>,
   problem: string,
   text?: string,
 ): FailedAttempt {
@@ -75,16 +75,16 @@ export function unusable(
 }
 
 /** Returns the error for a body that broke off, or `cause` if that is already a `ReadFailure`. */
-function toReadFailure(cause: unknown, answer: Answer, text?: string): ReadFailure {
+function toReadFailure(cause: unknown, incoming: IncomingResponse, text?: string): ReadFailure {
   if (ReadFailure.is(cause)) return cause;
-  const failed = unusable(answer, 'the response ended before it was complete.', text);
+  const failed = unusable(incoming, 'the response ended before it was complete.', text);
   return new ReadFailure({ ...failed, cause });
 }
 
 /** Returns the error for a body that is larger than a limit. It is not repeated: the next one would be as large. */
-function tooLarge(answer: Answer, limit: number, text?: string): ReadFailure {
+function tooLarge(incoming: IncomingResponse, limit: number, text?: string): ReadFailure {
   const problem = `the response is larger than ${limit} bytes (maxResponseBytes).`;
-  return new ReadFailure({ ...unusable(answer, problem, text), kind: 'undecided' });
+  return new ReadFailure({ ...unusable(incoming, problem, text), kind: 'undecided' });
 }
 
 /** Cancels an unread body to free its connection. */
@@ -166,10 +166,10 @@ export async function readBody(
  *
  * @throws `ReadFailure` if the body breaks off or exceeds `limit` bytes
  */
-export async function readText(answer: Answer, limit: number): Promise<string> {
-  const { text, end, cause } = await readBody(answer.response, limit, answer.scope);
+export async function readText(incoming: IncomingResponse, limit: number): Promise<string> {
+  const { text, end, cause } = await readBody(incoming.response, limit, incoming.scope);
   if (end === 'whole') return text;
-  throw end === 'broken' ? toReadFailure(cause, answer, text) : tooLarge(answer, limit, text);
+  throw end === 'broken' ? toReadFailure(cause, incoming, text) : tooLarge(incoming, limit, text);
 }
 
 /**
@@ -177,13 +177,13 @@ export async function readText(answer: Answer, limit: number): Promise<string> {
  *
  * @throws `ReadFailure` if the body breaks off or exceeds `limit` bytes
  */
-export async function readFile(answer: Answer, limit: number): Promise<Uint8Array> {
-  const { response, scope } = answer;
+export async function readFile(incoming: IncomingResponse, limit: number): Promise<Uint8Array> {
+  const { response, scope } = incoming;
   if (response.body === null) return new Uint8Array();
   const { reader, bytes, end, cause } = await readBytes(response.body, scope, limit + 1);
   discardBody(reader);
   if (end === 'whole') return bytes;
-  throw end === 'broken' ? toReadFailure(cause, answer) : tooLarge(answer, limit);
+  throw end === 'broken' ? toReadFailure(cause, incoming) : tooLarge(incoming, limit);
 }
 
 /**
@@ -234,15 +234,15 @@ interface Peeked {
   readonly beginning: string;
   /** `true` if the body is empty. Text is also empty after only a byte order mark. */
   readonly isEmpty: boolean;
-  readonly answer: Answer;
+  readonly incoming: IncomingResponse;
 }
 
 /** Reads the first `length` bytes of a body without consuming it. */
-export async function peekBody(answer: Answer, length = 1): Promise<Peeked> {
-  const { response, scope } = answer;
-  if (response.body === null) return { beginning: '', isEmpty: true, answer };
+export async function peekBody(incoming: IncomingResponse, length = 1): Promise<Peeked> {
+  const { response, scope } = incoming;
+  if (response.body === null) return { beginning: '', isEmpty: true, incoming };
   const { reader, bytes, end, cause } = await readBytes(response.body, scope, length);
-  if (end === 'broken') throw toReadFailure(cause, answer);
+  if (end === 'broken') throw toReadFailure(cause, incoming);
   let pending = bytes.byteLength > 0;
   const again = lazyStream({
     async pull(controller) {
@@ -258,7 +258,7 @@ export async function peekBody(answer: Answer, length = 1): Promise<Peeked> {
   return {
     beginning: decoder.decode(seen),
     isEmpty: bytes.byteLength === 0,
-    answer: { ...answer, response: createResponse(again, response) },
+    incoming: { ...incoming, response: createResponse(again, response) },
   };
 }
 
@@ -291,8 +291,12 @@ interface BodyOwner {
  *
  * @param file - The check of a body that is a file.
  */
-export function exposeResponse(call: BodyOwner, answer: Answer, file?: FileCheck): Response {
-  const { response } = answer;
+export function exposeResponse(
+  call: BodyOwner,
+  incoming: IncomingResponse,
+  file?: FileCheck,
+): Response {
+  const { response } = incoming;
   const { scope } = call;
   const { idleTimeout } = call.settings;
   const { controller } = scope;
@@ -350,14 +354,14 @@ export function exposeResponse(call: BodyOwner, answer: Answer, file?: FileCheck
         }
         failure = passRest();
         if (received < expected) {
-          failure ??= unusable(answer, `the body ended after ${received} of ${expected} bytes.`);
+          failure ??= unusable(incoming, `the body ended after ${received} of ${expected} bytes.`);
         }
       } catch (cause) {
         passRest();
         const silent = `no data arrived for ${idleTimeout} ms (idleTimeout).`;
         failure = isSilent
-          ? unusable(answer, silent)
-          : { ...unusable(answer, 'the connection broke before the end of the body.'), cause };
+          ? unusable(incoming, silent)
+          : { ...unusable(incoming, 'the connection broke before the end of the body.'), cause };
       } finally {
         clearTimeout(silence);
         isReading = false;

@@ -1,5 +1,5 @@
 import { errorMessage } from '../../answers/objects.ts';
-import type { OpenAnswer } from '../../calls/open-answer.ts';
+import type { OpenResponse } from '../../calls/open-response.ts';
 import type { GatewayRequest } from '../../calls/gateway-request.ts';
 import { addReason, type Follow, type Send, sendEach } from '../../calls/send-each.ts';
 import { type Policy, thisCopy } from '../../calls/transport.ts';
@@ -25,7 +25,7 @@ export const fallback: Policy<OptionOf<'fallback'>> = {
 /** Requests the next model of the option `fallback` after a failure that another model may not have. */
 export const withFallback = (): GatewayPolicy<OptionOf<'fallback'>> => fallback;
 
-function sendWithModels<T>(next: Send, first: GatewayRequest<T>): Promise<OpenAnswer<T>> {
+function sendWithModels<T>(next: Send, first: GatewayRequest<T>): Promise<OpenResponse<T>> {
   const { call, client, settings, params } = first;
   const { options } = call;
   const { fallback: models, fallbackOn, retryUnknownOutcome } = settings;

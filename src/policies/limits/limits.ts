@@ -3,7 +3,7 @@ import { checkInteger, checkObject } from '../../options/check.ts';
 import { InvalidInputError } from '../../errors/gateway-error.ts';
 import type { ClientLimits, ModelLimits } from '../../options/options.ts';
 import { readReset, readRetryAfter } from '../../http/retry-after.ts';
-import { Turns } from '../../http/turns.ts';
+import { FairQueue } from '../../http/fair-queue.ts';
 import { Ramp } from './ramp.ts';
 
 /** The window of the limits per minute in milliseconds. */
@@ -142,7 +142,7 @@ export class Limits {
   readonly #models: ReadonlyMap<string | undefined, ModelLimits>;
   readonly #all: Meter;
   readonly #lanes = new Map<string | undefined, Lane>();
-  readonly #turns = new Turns<Turn>(
+  readonly #turns = new FairQueue<Turn>(
     ({ lane: { meter, ramp }, tokens }) => {
       const now = performance.now();
       const lane = Math.max(ramp.pause, meter.waitFor(tokens, now));

@@ -1,4 +1,4 @@
-import type { OpenAnswer } from '../../calls/open-answer.ts';
+import type { OpenResponse } from '../../calls/open-response.ts';
 import type { GatewayRequest } from '../../calls/gateway-request.ts';
 import { type Send, sendEach } from '../../calls/send-each.ts';
 import { requireBase } from '../../calls/settings.ts';
@@ -22,7 +22,7 @@ const isLeftOut = (name: string, { params }: Change): boolean =>
  * Sends a request, and once more without an optional parameter if a provider rejected that. Later requests for the
  * model are sent without it.
  */
-export function sendOptional<T>(next: Send, request: GatewayRequest<T>): Promise<OpenAnswer<T>> {
+export function sendOptional<T>(next: Send, request: GatewayRequest<T>): Promise<OpenResponse<T>> {
   const { optional = [] } = request.source;
   if (optional.length === 0) return next(request);
   const { client } = request;

@@ -1,4 +1,4 @@
-import type { OpenAnswer } from '../../calls/open-answer.ts';
+import type { OpenResponse } from '../../calls/open-response.ts';
 import type { GatewayRequest } from '../../calls/gateway-request.ts';
 import { type Send, sendEach } from '../../calls/send-each.ts';
 import { requireBase } from '../../calls/settings.ts';
@@ -28,7 +28,7 @@ export const outputModes: Policy<OptionOf<'output-modes'>> = {
  */
 export const withOutputModes = (): GatewayPolicy<OptionOf<'output-modes'>> => outputModes;
 
-function sendInModes<T>(next: Send, request: GatewayRequest<T>): Promise<OpenAnswer<T>> {
+function sendInModes<T>(next: Send, request: GatewayRequest<T>): Promise<OpenResponse<T>> {
   const { output: rules } = request.source;
   if (rules === undefined) return next(request);
   const { client, settings, params } = request;

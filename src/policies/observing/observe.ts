@@ -17,7 +17,7 @@ import type { GatewayRequest } from '../../calls/gateway-request.ts';
 import { type Policy, type Subscriber, thisCopy } from '../../calls/transport.ts';
 import type { Redaction } from '../../http/redaction.ts';
 import type { CallSpec } from '../../http/request.ts';
-import type { Answer } from '../../http/responses/response-body.ts';
+import type { IncomingResponse } from '../../http/responses/response-body.ts';
 import type { FailedAttempt } from '../../http/retry.ts';
 import { deepCopy, lazyCopy } from './view.ts';
 
@@ -99,15 +99,15 @@ export function observeWith(
   let callbacks: ReturnType<NonNullable<CallObserver['attempt']>>[] = [];
   let unread: ReturnType<typeof setTimeout> | undefined;
 
-  function settleAttempt(answer: Answer | FailedAttempt): void {
-    ({ requestId } = answer);
-    received = 'response' in answer ? answer.response.headers : undefined;
+  function settleAttempt(outcome: IncomingResponse | FailedAttempt): void {
+    ({ requestId } = outcome);
+    received = 'response' in outcome ? outcome.response.headers : undefined;
     const pending = callbacks;
     callbacks = [];
     const durationMs = Math.round(performance.now() - sentAt);
     settledAt = performance.now();
     if (pending.length === 0) return;
-    const response = describeAnswer(answer, redaction, durationMs);
+    const response = describeResponse(outcome, redaction, durationMs);
     for (const callback of pending) {
       if (typeof callback === 'function') safely(() => callback(response));
     }
@@ -225,20 +225,20 @@ function describeCall(request: GatewayRequest): ObservedCall {
   return { operation, chargeClass, callId, model, baseURL, stream, params, trace, fallbackFrom };
 }
 
-/** @param answer - The response, or a failure without secrets. */
-function describeAnswer(
-  answer: Answer | FailedAttempt,
+/** @param outcome - The response, or a failure without secrets. */
+function describeResponse(
+  outcome: IncomingResponse | FailedAttempt,
   redaction: Redaction,
   durationMs: number,
 ): ObservedResponse {
-  const isAnswer = 'response' in answer;
-  const { status, headers = new Headers() } = isAnswer ? answer.response : answer;
-  const { phase, code, problem, body }: Partial<FailedAttempt> = isAnswer ? {} : answer;
+  const isResponse = 'response' in outcome;
+  const { status, headers = new Headers() } = isResponse ? outcome.response : outcome;
+  const { phase, code, problem, body }: Partial<FailedAttempt> = isResponse ? {} : outcome;
   const content = lazyCopy(body?.error);
   return {
     status,
-    headers: withoutCookies(isAnswer ? redaction.headers(headers) : headers),
-    requestId: answer.requestId,
+    headers: withoutCookies(isResponse ? redaction.headers(headers) : headers),
+    requestId: outcome.requestId,
     phase,
     code: body?.code ?? code,
     message: body?.message ?? problem,
@@ -292,13 +292,13 @@ function describeEnd(
   cost: number | undefined,
 ): ObservedEnd {
   const { error, progress, isWhole } = ending;
-  const answer = ending.answer ?? progress?.partial;
-  const fields = toFields(answer);
+  const result = ending.result ?? progress?.partial;
+  const fields = toFields(result);
   const thrown: { readonly outcome?: ObservedEnd['outcome']; readonly requestID?: string } =
     Object(error);
   const { outcome: failed = 'unknown' } = thrown;
   const outcome = error !== undefined ? failed : isWhole ? 'completed' : 'incomplete';
-  const content = lazyCopy(answer);
+  const content = lazyCopy(result);
   const usage = usageFrom(ending);
   return {
     outcome,

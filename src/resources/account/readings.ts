@@ -11,7 +11,7 @@ import { isRelayed } from '../../gateways/signs.ts';
 import type { AccountRules } from '../../options/gateway-profile.ts';
 import { untilAborted } from '../../http/abort.ts';
 import type { WithResponse } from '../../calls/promise.ts';
-import { valueAnswer } from '../../calls/response.ts';
+import { valueFormat } from '../../calls/response.ts';
 import type { RouteSpec } from '../../http/request.ts';
 import { readRetryAfter } from '../../http/retry-after.ts';
 import type { Transport } from '../../calls/transport.ts';
@@ -214,7 +214,7 @@ export class AccountRoutes {
       task: 'reads',
       accept: 'application/json',
     };
-    return this.caller.raw(() => spec, valueAnswer, options).withResponse();
+    return this.caller.raw(() => spec, valueFormat, options).withResponse();
   }
 
   #recent(): readonly number[] {

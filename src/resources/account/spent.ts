@@ -4,7 +4,7 @@ import { findId, isObject, isText, readId, toFields } from '../../answers/object
 import { readUsage } from '../../answers/usage.ts';
 import { costFrom, type Ending, type Listener, usageFrom } from '../../calls/events.ts';
 import type { GatewayRequest } from '../../calls/gateway-request.ts';
-import type { Answer } from '../../http/responses/response-body.ts';
+import type { IncomingResponse } from '../../http/responses/response-body.ts';
 import type { Subscriber, Transport } from '../../calls/transport.ts';
 import type { Budget } from '../../options/options.ts';
 import { isTaskRef } from '../../tasks/ref.ts';
@@ -95,7 +95,7 @@ const recordPoll = (call: GatewayRequest): Listener | undefined => {
       const usage = reported && readUsage(reported, headers);
       if (cost === undefined && !hasCounts(usage ?? {})) return;
       const { task_id: taskId, video_id: videoId } = call.params;
-      const { answer } = ending;
+      const { result: answer } = ending;
       const ids = [taskId, videoId, isObject(answer) ? findId(answer) : undefined];
       reviseCall(findCalls(call), ids.map(readId), { usage, cost });
     },
@@ -127,7 +127,7 @@ class CallRecorder implements Listener {
     this.#headers = undefined;
   }
 
-  answered({ requestId, response: { headers } }: Answer): void {
+  answered({ requestId, response: { headers } }: IncomingResponse): void {
     this.#headers = headers;
     this.#record.answer = { requestId, ratios: headers.get('x-new-api-other-ratios') };
     this.#isAccepted = true;
@@ -140,7 +140,7 @@ class CallRecorder implements Listener {
   ended(ending: Ending): void {
     const call = this.#call;
     const record = this.#record;
-    const { error, answer } = ending;
+    const { error, result: answer } = ending;
     const { outcome = 'unknown' }: { readonly outcome?: Outcome } = Object(error);
     const { model } = toFields(answer);
     const reported = usageFrom(ending);

@@ -8,8 +8,8 @@ import type { RequestOptions } from '../../options/options.ts';
 import type { Stream } from '../../streams/stream.ts';
 import { checkFile } from '../../uploads/file-input.ts';
 import { formBody, formFields } from '../../uploads/multipart.ts';
-import { speechEvents, followToFile, speechFile } from './answers.ts';
-import { transcriptionAnswer, transcriptionEvents } from './transcripts.ts';
+import { speechEvents, followToFile, speechFile } from './formats.ts';
+import { transcriptionFormat, transcriptionEvents } from './transcripts.ts';
 import type {
   TranscriptionCreateParams,
   TranscriptionCreateResponse,
@@ -70,7 +70,7 @@ const writeTranscription = (params: TranscriptionCreateParams) => ({
 const transcription = {
   kind: 'text',
   write: writeTranscription,
-  format: (params: TranscriptionCreateParams) => transcriptionAnswer(params.response_format),
+  format: (params: TranscriptionCreateParams) => transcriptionFormat(params.response_format),
 } as const;
 
 const transcriptionStream = {
@@ -91,7 +91,7 @@ export const transcribe = (
 const translation = {
   kind: 'text',
   write: (params: TranslationCreateParams) => ({ form: audioForm('translations', params) }),
-  format: (params: TranslationCreateParams) => transcriptionAnswer(params.response_format),
+  format: (params: TranslationCreateParams) => transcriptionFormat(params.response_format),
 } as const;
 
 export const translate = (

@@ -17,9 +17,9 @@ import { mergeUsage } from '../../answers/usage.ts';
 import { readErrorValue, saysFailure } from '../../answers/failure.ts';
 import { numeric, readValue, type ResponseSchema, unchecked } from '../../answers/reader.ts';
 import { describeMarkup } from '../../answers/received-file.ts';
-import type { AnswerFormat } from '../../calls/gateway-request.ts';
-import { textAnswer } from '../../calls/response.ts';
-import { collectAs, eventAnswer } from '../../streams/open-stream.ts';
+import type { ResultFormat } from '../../calls/gateway-request.ts';
+import { textFormat } from '../../calls/response.ts';
+import { collectAs, eventFormat } from '../../streams/open-stream.ts';
 import {
   type Delivery,
   lastEvent,
@@ -210,8 +210,8 @@ function locateText(value: JsonObject): JsonObject {
 }
 
 /** Converts the complete response of a model that does not stream to events. */
-function toTextEvents(answer: unknown): readonly unknown[] {
-  const { text, usage } = locateText(toFields(answer));
+function toTextEvents(body: unknown): readonly unknown[] {
+  const { text, usage } = locateText(toFields(body));
   if (typeof text !== 'string') return [];
   return [
     { type: 'transcript.text.delta', delta: text },
@@ -232,7 +232,7 @@ function fromText(received: string, type: string): readonly unknown[] {
 
 const protocol: StreamProtocol<TranscriptionStreamEvent> = {
   read: (value, check) => readValue(toTranscriptEvent(value), transcriptEventSchema, check),
-  fromAnswer: toTextEvents,
+  fromResponse: toTextEvents,
   isPiece: (value) => isChunk(toFields(value)),
   fromText,
   follow: followTranscript,
@@ -240,16 +240,16 @@ const protocol: StreamProtocol<TranscriptionStreamEvent> = {
 };
 
 /** Response format for streamed transcriptions. They are complete once the event with the full text arrived. */
-export const transcriptionEvents = eventAnswer(protocol);
+export const transcriptionEvents = eventFormat(protocol);
 
 /**
  * Response format for transcriptions and translations. Decides by the requested format and by the
  * content: some gateways label JSON as text, send text where JSON was requested, or stream without a request.
  */
-export const transcriptionAnswer = (
+export const transcriptionFormat = (
   format?: string,
-): AnswerFormat<TranscriptionCreateResponse | string, 'text'> =>
-  textAnswer<TranscriptionCreateResponse | string>((received, read, type) => {
+): ResultFormat<TranscriptionCreateResponse | string, 'text'> =>
+  textFormat<TranscriptionCreateResponse | string>((received, read, type) => {
     const text = unquote(received, type);
     const parsed = parseJSON(text);
     const value = isObject(parsed) ? locateText(parsed) : undefined;

@@ -26,7 +26,12 @@ import type {
   ChatCompletionMessage,
   CompletionUsage,
 } from './types.ts';
-import { addCallPiece, type OpenCall, findPosition, ToolCallAssembler } from './tool-calls.ts';
+import {
+  addCallPiece,
+  type PendingToolCall,
+  findPosition,
+  ToolCallAssembler,
+} from './tool-calls.ts';
 import { isErrorReason, isFinishReason, isNaturalEnd } from '../../answers/finish-reasons.ts';
 import { namelessCall } from '../../structured/calls.ts';
 import type { StreamProgress, StreamProtocol } from '../../streams/protocol.ts';
@@ -63,7 +68,7 @@ export interface OpenChoice {
   /** `true` once `content.done` was emitted. */
   isTextDone?: boolean;
   /** The tool call of the last event. */
-  current?: OpenCall | undefined;
+  current?: PendingToolCall | undefined;
 }
 
 /** Assembles a completion from the chunks of its stream. */
@@ -350,5 +355,5 @@ const forwardedChunk: ResponseSchema<ChatCompletionChunk> = {
 export const chatLines: StreamProtocol<ChatCompletionChunk> = {
   read: (value) => normalizeValue(toFields(value), forwardedChunk),
   follow: (keeps) => new ChatAccumulator(undefined, keeps),
-  fromAnswer: () => [],
+  fromResponse: () => [],
 };

@@ -6,7 +6,7 @@ import { checkList, checkModel } from '../../options/check.ts';
 import { checkParams } from '../../options/parameters.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import { peek } from '../../options/snapshot.ts';
-import { eventAnswer } from '../../streams/open-stream.ts';
+import { eventFormat } from '../../streams/open-stream.ts';
 import type { Stream } from '../../streams/stream.ts';
 import { withJSON } from '../../structured/calls.ts';
 import { deliverWithChoices } from './delivery.ts';
@@ -89,7 +89,7 @@ export function streamCompletion(
       kind: 'events',
       write: (own) => ({ json: { ...writeCompletion(own).json, stream: true } }),
       format: (own) =>
-        eventAnswer({
+        eventFormat({
           ...chatProtocolFor(countChoices(own, options)),
           deliver: (emit) => deliverWithChoices(emit, includesUsage),
         }),

@@ -1,6 +1,6 @@
 import { isObject, listObjects, numberFrom, toFields } from '../../answers/objects.ts';
 import { readValue } from '../../answers/reader.ts';
-import { jsonAnswer } from '../../calls/response.ts';
+import { jsonFormat } from '../../calls/response.ts';
 import { collectAs } from '../../streams/open-stream.ts';
 import type { StreamProtocol } from '../../streams/protocol.ts';
 import type { JsonObject } from '../../types.ts';
@@ -31,8 +31,8 @@ export function countChoices(
 function createFormats(choices: number) {
   const protocol = createProtocol(choices);
   const schema = choices > 1 ? chatCompletionSchema : oneCompletionSchema;
-  const answer = { schema, fromEvents: collectAs(protocol) };
-  return { protocol, answer, format: jsonAnswer(answer) };
+  const whole = { schema, fromEvents: collectAs(protocol) };
+  return { protocol, whole, format: jsonFormat(whole) };
 }
 
 /** Those for one choice, which nearly all calls ask for. */
@@ -55,7 +55,7 @@ function createProtocol(choices: number): StreamProtocol<ChatCompletionChunk> {
     read: (value, check) => readValue(value, chatChunkSchema, check),
     follow: (keeps) => new ChatAccumulator(choices, keeps),
     hasContent: ({ choices: pieces }) => pieces.some(({ delta }) => hasPieces(delta)),
-    fromAnswer: (answer) => (isObject(answer) && isCompletion(answer) ? [toChunk(answer)] : []),
+    fromResponse: (value) => (isObject(value) && isCompletion(value) ? [toChunk(value)] : []),
     isPiece: (received) => {
       const body = toFields(received);
       const list = listObjects(body['choices']);

@@ -3,7 +3,7 @@ import { checkParams } from '../../options/parameters.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { type GatewayPromise, readChange } from '../../calls/promise.ts';
 import type { Change } from '../../http/request.ts';
-import { jsonAnswer } from '../../calls/response.ts';
+import { jsonFormat } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import { changeOptions, optionsFor } from '../../options/resolve.ts';
@@ -42,7 +42,7 @@ export function parseCompletion(
       kind: 'json',
       write: writeCompletion,
       format: (own: ChatCompletionCreateParamsBase, change) =>
-        jsonAnswer(formatsFor(countChoices(own, options)).answer, (completion, call) =>
+        jsonFormat(formatsFor(countChoices(own, options)).whole, (completion, call) =>
           new OutputParser<unknown>(params, 'parse', change).apply(completion, answeredCall(call)),
         ),
       output: findOutput(chatOutput, params),

@@ -133,7 +133,7 @@ export function isCompletion(value: JsonObject): boolean {
 
 export const chatCompletionSchema: ResponseSchema<ChatCompletion> = {
   fields: { ...head, choices: [choice], usage } satisfies FieldsOf<ChatCompletion>,
-  answer: {
+  result: {
     name: 'whole completion',
     isIn: (value) =>
       isCompletion(value) &&

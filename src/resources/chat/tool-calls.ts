@@ -29,14 +29,14 @@ const shortText = 64;
 const splitPieces = new WeakMap<object, number>();
 
 /** A tool call that is being assembled. */
-export class OpenCall {
+export class PendingToolCall {
   /** Unique index among the calls of the message. Indexes of providers may repeat. */
   readonly index: number;
   readonly call: ChatCompletionMessageToolCall;
   /** The id that the provider sent. Other calls may have it too. */
   wireId = '';
   /** The call that this one was split from, because its complete arguments were followed by an object. */
-  splitFrom: OpenCall | undefined;
+  splitFrom: PendingToolCall | undefined;
   /** `true` once its end was emitted. */
   isDone = false;
   /** The last piece of the arguments, as long as each piece repeats the one before. */
@@ -135,22 +135,22 @@ export class ToolCallAssembler {
   /** The calls, sorted by index. */
   readonly calls: ChatCompletionMessageToolCall[] = [];
   /** The same calls in the same order. */
-  readonly #open: OpenCall[] = [];
+  readonly #open: PendingToolCall[] = [];
   /** The current call for each index of the provider. */
-  readonly #byWireIndex = new Map<number, OpenCall>();
+  readonly #byWireIndex = new Map<number, PendingToolCall>();
   /** The latest call for each id of the provider. */
-  readonly #byId = new Map<string, OpenCall>();
+  readonly #byId = new Map<string, PendingToolCall>();
   readonly #ids = new CallIds();
   /** Calls that began since the last finish reason. */
-  #begun: OpenCall[] = [];
-  readonly #ended = new Set<OpenCall>();
+  #begun: PendingToolCall[] = [];
+  readonly #ended = new Set<PendingToolCall>();
 
   /** The calls with the state of their assembly. */
-  get open(): readonly OpenCall[] {
+  get open(): readonly PendingToolCall[] {
     return this.#open;
   }
 
-  get(index: number | undefined): OpenCall | undefined {
+  get(index: number | undefined): PendingToolCall | undefined {
     if (index === undefined) return undefined;
     const open = this.#open[findPosition(index, this.#open)];
     return open?.index === index ? open : undefined;
@@ -180,7 +180,7 @@ export class ToolCallAssembler {
   }
 
   /** Sets the id of a call that has none, and replaces an id that another call has. */
-  #nameCall(open: OpenCall, piece: ChatCompletionChunkToolCall): void {
+  #nameCall(open: PendingToolCall, piece: ChatCompletionChunkToolCall): void {
     const { id } = piece;
     if (!id) return;
     if (open.wireId === '') {
@@ -193,7 +193,7 @@ export class ToolCallAssembler {
   }
 
   /** Returns whether a piece that is labelled as one of `open` has the arguments of another call. */
-  #startsAnother(open: OpenCall, piece: ChatCompletionChunkToolCall): boolean {
+  #startsAnother(open: PendingToolCall, piece: ChatCompletionChunkToolCall): boolean {
     if (!open.function || !piece.function) return false;
     const { name, arguments: text } = piece.function;
     const isNamed = Boolean(name && open.name) && name !== open.name;
@@ -238,7 +238,7 @@ export class ToolCallAssembler {
   }
 
   /** Returns the calls that a finish reason ended since they were last taken, sorted by index. */
-  takeEnded(): readonly OpenCall[] {
+  takeEnded(): readonly PendingToolCall[] {
     const ended = [...this.#ended].toSorted((one, other) => one.index - other.index);
     this.#ended.clear();
     return ended;
@@ -265,7 +265,7 @@ export class ToolCallAssembler {
   }
 
   /** Repairs the arguments of a call, and removes it if it is empty or a repetition. */
-  #repair(open: OpenCall): void {
+  #repair(open: PendingToolCall): void {
     const { call, function: called, name, text } = open;
     const [first = text, ...others] = open.repaired;
     if (isHollowCall(name, text) || open.repeats(first)) {
@@ -282,7 +282,7 @@ export class ToolCallAssembler {
     }
   }
 
-  #remove(open: OpenCall): void {
+  #remove(open: PendingToolCall): void {
     const position = this.#open.indexOf(open);
     this.#open.splice(position, 1);
     this.calls.splice(position, 1);
@@ -291,7 +291,7 @@ export class ToolCallAssembler {
   }
 
   /** One index refers to several calls if their ids differ and each has a name. */
-  #findByIndex(piece: ChatCompletionChunkToolCall, index: number): OpenCall | undefined {
+  #findByIndex(piece: ChatCompletionChunkToolCall, index: number): PendingToolCall | undefined {
     const current = this.#byWireIndex.get(index);
     const id = piece.id ?? '';
     if (current === undefined || id === '' || id === current.wireId) return current;
@@ -305,7 +305,7 @@ export class ToolCallAssembler {
     piece: ChatCompletionChunkToolCall,
     position: number,
     count: number,
-  ): OpenCall | undefined {
+  ): PendingToolCall | undefined {
     const id = piece.id ?? '';
     if (id !== '') return this.#byId.get(id);
     const candidate = this.#open.at(count === 1 ? -1 : position);
@@ -313,14 +313,14 @@ export class ToolCallAssembler {
   }
 
   /** Begins a call with the provider's index, or the next one if that is taken or is not a position. */
-  #begin(preferred: unknown, isCustom: boolean): OpenCall {
+  #begin(preferred: unknown, isCustom: boolean): PendingToolCall {
     const isFree =
       typeof preferred === 'number' && preferred >= 0 && this.get(preferred) === undefined;
     const index = isFree ? preferred : (this.#open.at(-1)?.index ?? -1) + 1;
     const call: ChatCompletionMessageToolCall = isCustom
       ? { id: '', type: 'custom', custom: { name: '', input: '' } }
       : { id: '', type: 'function', function: { name: '', arguments: '' } };
-    const open = new OpenCall(index, call);
+    const open = new PendingToolCall(index, call);
     const position = findPosition(index, this.#open);
     this.#open.splice(position, 0, open);
     this.calls.splice(position, 0, call);
@@ -344,7 +344,11 @@ export function findPosition(index: number, sorted: readonly { readonly index: n
 }
 
 /** Completes a piece that begins a call which the provider labels as a part of an earlier one. */
-function splitFrom(open: OpenCall, earlier: OpenCall, piece: ChatCompletionChunkToolCall): void {
+function splitFrom(
+  open: PendingToolCall,
+  earlier: PendingToolCall,
+  piece: ChatCompletionChunkToolCall,
+): void {
   if (!piece.function) return;
   open.splitFrom = earlier;
   splitPieces.set(piece, earlier.index);
@@ -352,7 +356,7 @@ function splitFrom(open: OpenCall, earlier: OpenCall, piece: ChatCompletionChunk
   piece.id ||= earlier.wireId;
 }
 
-function addPiece(open: OpenCall, piece: ChatCompletionChunkToolCall): void {
+function addPiece(open: PendingToolCall, piece: ChatCompletionChunkToolCall): void {
   const { call } = open;
   // Providers require some of their extra fields in later requests, such as Gemini's signatures.
   copyUnknownFields(piece, call, callFields);
@@ -381,7 +385,7 @@ export function addCallPiece(
  * Returns whether a piece with a name starts a new call, although it is labelled as a piece of `call`. It
  * does if that call is complete.
  */
-function startsNewCall(open: OpenCall, piece: ChatCompletionChunkToolCall): boolean {
+function startsNewCall(open: PendingToolCall, piece: ChatCompletionChunkToolCall): boolean {
   return hasName(piece) && open.name !== '' && open.isComplete();
 }
 

@@ -43,7 +43,7 @@ export function requestBase64<T>(
   if (models.has(key)) return send({}, options);
   const startedAt = performance.now();
   const first = send({ encoding_format: 'base64' }, options);
-  const answer = first.state().answer.catch((error: unknown) => {
+  const answer = first.state().opened.catch((error: unknown) => {
     if (!isFormatRejected(error)) throw error;
     models.add(key);
     client.log.write('info', 'Base64 vectors were rejected; numbers are requested', { model });
@@ -55,7 +55,7 @@ export function requestBase64<T>(
       idempotencyKey: idempotencyKey && `${idempotencyKey}-2`,
       totalTimeout: totalTimeout && Math.max(1, totalTimeout - (performance.now() - startedAt)),
     };
-    return send({}, again).state().answer;
+    return send({}, again).state().opened;
   });
   return new GatewayPromise(answer);
 }

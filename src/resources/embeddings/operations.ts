@@ -5,8 +5,8 @@ import { UnexpectedResponseError } from '../../errors/api-errors.ts';
 import { GatewayError, InvalidInputError } from '../../errors/gateway-error.ts';
 import { type DescribedFailure, explained } from '../../errors/operation-errors.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
-import type { AnswerFormat } from '../../calls/gateway-request.ts';
-import { jsonAnswer } from '../../calls/response.ts';
+import type { ResultFormat } from '../../calls/gateway-request.ts';
+import { jsonFormat } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { mapConcurrent, optionsForCall } from '../../tasks/many.ts';
 import type { FixedModelOptions, RequestOptions } from '../../options/options.ts';
@@ -47,7 +47,7 @@ export function embed(
 function send<Vectors>(
   transport: Transport,
   body: object,
-  format: () => AnswerFormat<Vectors, 'json'>,
+  format: () => ResultFormat<Vectors, 'json'>,
   options: RequestOptions | undefined,
 ): GatewayPromise<Vectors> {
   const parts = { kind: 'json', write: (json: object) => ({ json }), format } as const;
@@ -87,7 +87,7 @@ const explainEngine = (failure: DescribedFailure): Error | undefined =>
 function embeddingsFormat(params: EmbeddingCreateParams, options: RequestOptions | undefined) {
   const { input, dimensions, encoding_format } = { ...params, ...options?.extraBody };
   const schema = embeddingsSchema(countInputs(input), dimensions, encoding_format ?? 'float');
-  return jsonAnswer({ schema });
+  return jsonFormat({ schema });
 }
 
 /** Checks the parameters and returns the request body. */
@@ -206,7 +206,7 @@ export async function createMany(
     const input = inputs.slice(start, start + batchSize);
     const batch = { start, end: start + input.length };
     try {
-      const format = () => jsonAnswer({ schema: vectorsSchema(input.length, body.dimensions) });
+      const format = () => jsonFormat({ schema: vectorsSchema(input.length, body.dimensions) });
       const response = await requestBase64(
         transport,
         body.model,

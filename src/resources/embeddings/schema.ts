@@ -169,7 +169,7 @@ const fields = {
 const common = {
   fields,
   // Providers skip inputs that they do not understand; if they skip all of them, the response is empty.
-  answer: {
+  result: {
     name: 'vector',
     isIn: ({ data }: JsonObject): boolean =>
       listObjects(data).some(({ embedding }) => hasValue(embedding)),

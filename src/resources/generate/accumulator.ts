@@ -228,7 +228,7 @@ export const generateProtocol: StreamProtocol<GenerateContentResponse> = {
   follow: (keepsParts) => new GenerateAccumulator(keepsParts),
   isTornContent: (data) => /"(?:content|parts)"/.test(data),
   hasContent: ({ candidates = [] }) => candidates.some(hasContent),
-  fromAnswer: (answer) => (isObject(answer) && isGeneration(answer) ? [answer] : []),
+  fromResponse: (value) => (isObject(value) && isGeneration(value) ? [value] : []),
   // The first line of an NDJSON stream looks like a complete response.
-  isPiece: (answer) => isObject(answer) && listObjects(answer['candidates']).some(isUnfinished),
+  isPiece: (value) => isObject(value) && listObjects(value['candidates']).some(isUnfinished),
 };

@@ -1,9 +1,9 @@
 import { type GatewayPromise, readChange } from '../../calls/promise.ts';
-import { jsonAnswer } from '../../calls/response.ts';
+import { jsonFormat } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import { changeOptions, optionsFor } from '../../options/resolve.ts';
-import { collectAs, eventAnswer } from '../../streams/open-stream.ts';
+import { collectAs, eventFormat } from '../../streams/open-stream.ts';
 import type { Stream } from '../../streams/stream.ts';
 import { generateProtocol } from './accumulator.ts';
 import { FunctionCallFinishReasonError } from './errors.ts';
@@ -39,12 +39,12 @@ import {
 } from '../../structured/dialect.ts';
 import { type CallableTool, runToolLoop } from '../../structured/tool-loop.ts';
 
-const wholeFormat = jsonAnswer({
+const wholeFormat = jsonFormat({
   schema: wholeGenerationSchema,
   fromEvents: collectAs(generateProtocol),
 });
 
-const streamedFormat = eventAnswer(generateProtocol);
+const streamedFormat = eventFormat(generateProtocol);
 
 const json = 'application/json';
 

@@ -163,7 +163,7 @@ export function isGeneration(value: JsonObject): boolean {
 /** A response of content generation, or a piece of a streamed one. */
 export const generateContentSchema: ResponseSchema<GenerateContentResponse> = {
   fields: response,
-  answer: { name: 'generation', isIn: isGeneration },
+  result: { name: 'generation', isIn: isGeneration },
   normalize(value) {
     normalizeFields(value, response);
     for (const item of listObjects(value['candidates'])) {

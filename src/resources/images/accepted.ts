@@ -4,7 +4,11 @@ import type { GatewayRequest } from '../../calls/gateway-request.ts';
 import type { ReadOther } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { revise } from '../../errors/gateway-error.ts';
-import { type Answer, ReadFailure, unusable } from '../../http/responses/response-body.ts';
+import {
+  type IncomingResponse,
+  ReadFailure,
+  unusable,
+} from '../../http/responses/response-body.ts';
 import { displayURL, isSecretName } from '../../http/url.ts';
 import { type ImageTaskRef, makeImageRef } from '../../tasks/ref.ts';
 import { ImageWaitError } from './errors.ts';
@@ -66,11 +70,11 @@ function toPollPath(
 export function readTaskResponse<Result>(
   { baseURL, gateway }: Transport,
   model: string | null | undefined,
-  toResult: (request: GatewayRequest, answer: Answer) => Accepted<Result>['toResult'],
+  toResult: (request: GatewayRequest, incoming: IncomingResponse) => Accepted<Result>['toResult'],
   sent: readonly string[],
 ): ReadOther<TaskResponse<Result>> {
-  return (value, request, answer, text) => {
-    const { response, requestId } = answer;
+  return (value, request, incoming, text) => {
+    const { response, requestId } = incoming;
     const task = findAcceptedTask(withoutSent(value, sent), response);
     if (task === undefined) return undefined;
     const [id] = task.ids;
@@ -97,7 +101,7 @@ export function readTaskResponse<Result>(
     });
     rememberSent(sent, ref);
     const foreignURL = path === undefined ? task.address : undefined;
-    const accepted = { ref, foreignURL, toResult: toResult(request, answer) };
+    const accepted = { ref, foreignURL, toResult: toResult(request, incoming) };
     return new TaskResponse(isObject(value) ? value : {}, accepted);
   };
 }

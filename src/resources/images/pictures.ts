@@ -233,24 +233,24 @@ function locateItem(item: JsonObject): readonly JsonObject[] {
  *
  * @param sent - The URLs that the call sent, which are no results.
  */
-export function locateImages(answer: unknown, sent: readonly string[] = []): unknown {
-  if (sent.length === 0) return moveImages(answer);
-  const moved = moveImages(withoutSent(answer, sent));
-  if (!isObject(answer) || !isObject(moved)) return moved;
+export function locateImages(body: unknown, sent: readonly string[] = []): unknown {
+  if (sent.length === 0) return moveImages(body);
+  const moved = moveImages(withoutSent(body, sent));
+  if (!isObject(body) || !isObject(moved)) return moved;
   const { data, usage } = moved;
-  return { ...answer, data, ...(usage !== undefined && { usage }) };
+  return { ...body, data, ...(usage !== undefined && { usage }) };
 }
 
-function moveImages(answer: unknown): unknown {
-  if (isObject(answer) && Array.isArray(answer['data'])) {
-    const items = listObjects(answer['data']);
-    if (items.some(isImage)) return answer;
+function moveImages(body: unknown): unknown {
+  if (isObject(body) && Array.isArray(body['data'])) {
+    const items = listObjects(body['data']);
+    if (items.some(isImage)) return body;
     const data = items.flatMap(locateItem);
-    if (data.some(isImage)) return { ...answer, data };
+    if (data.some(isImage)) return { ...body, data };
   }
-  const { data, usage } = findImages(answer) ?? {};
-  if (!Array.isArray(data) || data.length === 0) return answer;
-  const others = isObject(answer) ? answer : {};
+  const { data, usage } = findImages(body) ?? {};
+  if (!Array.isArray(data) || data.length === 0) return body;
+  const others = isObject(body) ? body : {};
   return { ...others, ...(usage !== undefined && { usage }), data };
 }
 
@@ -262,7 +262,7 @@ export function joinImages(answers: readonly JsonObject[]): JsonObject {
     (total, other) => (isObject(other['usage']) ? addCounts(total, other['usage']) : total),
     isObject(usage) ? { ...usage } : {},
   );
-  const data = answers.flatMap((answer) => listObjects(answer['data']));
+  const data = answers.flatMap((body) => listObjects(body['data']));
   const remark = answers.find(({ error }) => isObject(error));
   return {
     ...first,

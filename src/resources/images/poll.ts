@@ -17,7 +17,7 @@ import {
   statuses,
 } from '../../tasks/reading.ts';
 import type { Target } from '../../tasks/kind.ts';
-import { acceptedStatus, pollAnswer } from '../../tasks/poll-answer.ts';
+import { acceptedStatus, pollFormat } from '../../tasks/poll-format.ts';
 import { gatewayFor, type ImageTaskRef } from '../../tasks/ref.ts';
 import type { PolledTask, TaskStatus } from '../../tasks/types.ts';
 import type { JsonObject } from '../../types.ts';
@@ -47,7 +47,7 @@ const anyBody: ResponseSchema<unknown> = { fields: {}, parse: parseWithIds };
 /** Reads a task from any of the known forms of a status body. */
 function toImageTask(
   raw: unknown,
-  answer: { readonly status: number },
+  polled: { readonly status: number },
   sent: readonly string[],
 ): ImageTask {
   const body = isObject(raw) ? raw : {};
@@ -70,7 +70,7 @@ function toImageTask(
     levels.some((level) => findIds(level).length > 0) || trimmedText(body['request_id']);
   const isEmpty = status === 'completed' && images === undefined && resultURL === undefined;
   if (isEmpty && !isNamed) status = 'queued';
-  const isAccepted = answer.status === acceptedStatus;
+  const isAccepted = polled.status === acceptedStatus;
   const isKnown = isAccepted || word !== undefined || hasPictures || Boolean(isNamed);
   const error = withheld ?? (status === 'failed' ? findFailure(body) : null);
   const progress = findProgress(body);
@@ -98,7 +98,7 @@ function readerFor(
   options: RequestOptions,
   sent: readonly string[],
 ) {
-  const format = pollAnswer(anyBody, (raw, answer) => toImageTask(raw, answer, sent));
+  const format = pollFormat(anyBody, (raw, polled) => toImageTask(raw, polled, sent));
   return (id: string, path: string): Promise<Read> => {
     const spec = {
       operation: 'images.retrieveTask',

@@ -27,8 +27,8 @@ import {
   unchecked,
 } from '../../answers/reader.ts';
 import { isImage, locateImages, readImage } from './pictures.ts';
-import type { AnswerFormat } from '../../calls/gateway-request.ts';
-import { jsonAnswer, readContentType, type ReadOther } from '../../calls/response.ts';
+import type { ResultFormat } from '../../calls/gateway-request.ts';
+import { jsonFormat, readContentType, type ReadOther } from '../../calls/response.ts';
 import { collectAs } from '../../streams/open-stream.ts';
 import { type StreamProtocol, typedProtocol } from '../../streams/protocol.ts';
 import { requireWhole } from '../../uploads/file-end.ts';
@@ -86,7 +86,7 @@ export const imagesSchema: ResponseSchema<ImagesResponse> = {
     error: 'string or object',
   } satisfies FieldsOf<ImagesResponse>,
   locate: locateImages,
-  answer: { name: 'image', isIn: areImages },
+  result: { name: 'image', isIn: areImages },
   normalize(value) {
     toNumber(value, 'created');
     if (isText(value['error'])) value['error'] = { message: value['error'] };
@@ -154,14 +154,14 @@ const imageProtocol =
     endType: Item['type'],
   ) =>
   (expected: number, sent?: readonly string[]): StreamProtocol<Item> => {
-    const fromAnswer = (answer: unknown): JsonObject[] => toEvents(answer, endType, sent);
+    const fromResponse = (body: unknown): JsonObject[] => toEvents(body, endType, sent);
     return {
-      ...typedProtocol({ schema, endType, expected, fromAnswer, missing: findMissing }),
+      ...typedProtocol({ schema, endType, expected, fromResponse, missing: findMissing }),
       // A whole response as an event, such as `image.generation.result`, may hold several images.
-      split: (value) => (isEvent(value) ? [] : fromAnswer(value)),
-      fromFile(bytes, answer) {
-        requireWhole(answer, bytes);
-        return [{ type: endType, ...fileImage(bytes, readContentType(answer.response)) }];
+      split: (value) => (isEvent(value) ? [] : fromResponse(value)),
+      fromFile(bytes, incoming) {
+        requireWhole(incoming, bytes);
+        return [{ type: endType, ...fileImage(bytes, readContentType(incoming.response)) }];
       },
     };
   };
@@ -185,8 +185,8 @@ const isEvent = (value: unknown): boolean =>
   !isObject(value) || isText(value['type']) || isImage(value);
 
 /** Converts a response to one event per image. The last event has the usage. */
-function toEvents(answer: unknown, type: string, sent?: readonly string[]): JsonObject[] {
-  const response = locateImages(answer, sent);
+function toEvents(body: unknown, type: string, sent?: readonly string[]): JsonObject[] {
+  const response = locateImages(body, sent);
   if (!isObject(response)) return [];
   const { data, created, background, output_format, quality, size, usage } = response;
   const images = listObjects(data).filter(isImage);
@@ -218,13 +218,13 @@ function fileImage(bytes: Uint8Array, type: string | undefined): JsonObject {
 function toImagesResponse(events: unknown): ImagesResponse {
   const images = listObjects(events);
   const { created_at: created, usage, ...last } = images.at(-1) ?? {};
-  const answer: JsonObject = { created, usage };
-  answer['data'] = images.map(({ b64_json, url, media_type }) => ({ b64_json, url, media_type }));
+  const response: JsonObject = { created, usage };
+  response['data'] = images.map(({ b64_json, url, media_type }) => ({ b64_json, url, media_type }));
   for (const key in settings) {
-    if (last[key] !== '') answer[key] = last[key];
+    if (last[key] !== '') response[key] = last[key];
   }
   // Differences were already reported when the events were read.
-  return readValue(answer, imagesSchema, unchecked);
+  return readValue(response, imagesSchema, unchecked);
 }
 
 const collectEvents = collectAs(/* @__PURE__ */ imageGenProtocol(1));
@@ -234,19 +234,20 @@ const collectEvents = collectAs(/* @__PURE__ */ imageGenProtocol(1));
  *
  * @param sent - The URLs that the call sent.
  */
-export const wholeAnswer = <Other>(
+export const wholeFormat = <Other>(
   readOther: ReadOther<Other>,
   sent: readonly string[],
-): AnswerFormat<ImagesResponse | Other, 'json'> =>
-  jsonAnswer<ImagesResponse, Other>({
-    schema: { ...imagesSchema, locate: (answer) => locateImages(answer, sent) },
+): ResultFormat<ImagesResponse | Other, 'json'> =>
+  jsonFormat<ImagesResponse, Other>({
+    schema: { ...imagesSchema, locate: (body) => locateImages(body, sent) },
     readOther,
-    fromEvents: async (request, answer) => toImagesResponse(await collectEvents(request, answer)),
+    fromEvents: async (request, incoming) =>
+      toImagesResponse(await collectEvents(request, incoming)),
     fromFile: {
       isFile: isImageFile,
-      toValue(bytes, answer) {
-        requireWhole(answer, bytes);
-        return { data: [fileImage(bytes, readContentType(answer.response))] };
+      toValue(bytes, incoming) {
+        requireWhole(incoming, bytes);
+        return { data: [fileImage(bytes, readContentType(incoming.response))] };
       },
     },
   });

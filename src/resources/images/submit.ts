@@ -1,17 +1,17 @@
 import { isText } from '../../answers/objects.ts';
 import { listURLs, rememberSent, withoutSent } from '../../answers/result-places.ts';
-import { OpenAnswer } from '../../calls/open-answer.ts';
+import { OpenResponse } from '../../calls/open-response.ts';
 import { GatewayPromise, readChange } from '../../calls/promise.ts';
 import type { GatewayRequest } from '../../calls/gateway-request.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { expectsJSON, explained, type DescribedFailure } from '../../errors/operation-errors.ts';
 import { type OperationRequest, unchanged } from '../../http/request.ts';
-import type { Answer } from '../../http/responses/response-body.ts';
+import type { IncomingResponse } from '../../http/responses/response-body.ts';
 import { check } from '../../options/check.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import { changeOptions, withDefaults, withoutNulls } from '../../options/resolve.ts';
 import { copyOptions } from '../../options/snapshot.ts';
-import { eventAnswer, streamOfTask } from '../../streams/open-stream.ts';
+import { eventFormat, streamOfTask } from '../../streams/open-stream.ts';
 import type { StreamProtocol } from '../../streams/protocol.ts';
 import type { Stream } from '../../streams/stream.ts';
 import { withLimit } from '../../tasks/limits.ts';
@@ -26,7 +26,7 @@ import { ImageWaitAbortedError, ImageWaitTimeoutError } from './errors.ts';
 import { imageErrors, imageTasks } from './kind.ts';
 import type { ImageTask } from './poll.ts';
 import { holdsNestedPicture } from './pictures.ts';
-import { wholeAnswer } from './schema.ts';
+import { wholeFormat } from './schema.ts';
 import type { ImageParamsBase, ImagesResponse } from './types.ts';
 import { readImages } from './wait.ts';
 import type { ImageRequestOptions } from './wait-options.ts';
@@ -134,7 +134,7 @@ class ImageRun {
   readonly complete = <Result extends object>(data: Answered<Result>): Result | Promise<Result> => {
     if (!(data instanceof TaskResponse)) return data;
     const { ref, toResult, foreignURL } = TaskResponse.task(data);
-    return this.finish({ ref, answer: { data }, call: undefined }, toResult, foreignURL);
+    return this.finish({ ref, response: { data }, call: undefined }, toResult, foreignURL);
   };
 }
 
@@ -160,7 +160,7 @@ export function callForImages(
         format(sent) {
           const urls = listURLs(sent);
           const readTask = readTaskResponse(transport, sent.model, () => asImages, urls);
-          return wholeAnswer(readTask, urls);
+          return wholeFormat(readTask, urls);
         },
       },
       own,
@@ -177,7 +177,7 @@ async function submitWithLedger(
   { operation, params }: ImageCall,
   run: ImageRun,
   send: (limits: RequestOptions) => GatewayPromise<Answered<ImagesResponse>>,
-): Promise<OpenAnswer<ImagesResponse>> {
+): Promise<OpenResponse<ImagesResponse>> {
   const { transport, options } = run;
   const { callId = '', extraBody } = options;
   const { model } = params;
@@ -201,8 +201,8 @@ async function submitWithLedger(
     isResult: (data) => !(data instanceof TaskResponse),
   };
   const submitted = await submitOnce(transport, submission, options);
-  const { ref, answer } = submitted;
-  if (answer === undefined && ref.hasImages === true) {
+  const { ref, response: received } = submitted;
+  if (received === undefined && ref.hasImages === true) {
     throw imageErrors.withoutResult(
       `Call ${ref.callId} already returned its images.`,
       'They are paid for, but the ledger does not store images. A new callId creates new ones and is charged again.',
@@ -210,13 +210,13 @@ async function submitWithLedger(
     );
   }
   rememberSent(listURLs(params), ref);
-  const data = answer?.data;
+  const data = received?.data;
   const { foreignURL } = data instanceof TaskResponse ? TaskResponse.task(data) : {};
   const images = await run.finish(submitted, asImages, foreignURL);
   // The body was read for the ledger; `response` has a copy of it.
-  const response = Response.json(images, answer?.response);
-  const requestId = answer === undefined ? ref.requestId : answer.request_id;
-  return OpenAnswer.of(response, requestId ?? undefined, images);
+  const response = Response.json(images, received?.response);
+  const requestId = received === undefined ? ref.requestId : received.request_id;
+  return OpenResponse.of(response, requestId ?? undefined, images);
 }
 
 /** Makes a call for a stream of images. A task that is returned instead becomes a stream once it is completed. */
@@ -241,9 +241,9 @@ export function streamImages<Item>(
         const { n, model } = sentParams;
         const urls = listURLs(sentParams);
         const protocol = protocolFor(n ?? 1, urls);
-        const toStream = (request: GatewayRequest, answer: Answer) =>
-          streamOfTask(request, answer, protocol);
-        return eventAnswer(protocol, readTaskResponse(transport, model, toStream, urls));
+        const toStream = (request: GatewayRequest, incoming: IncomingResponse) =>
+          streamOfTask(request, incoming, protocol);
+        return eventFormat(protocol, readTaskResponse(transport, model, toStream, urls));
       },
     },
     given,

@@ -84,10 +84,10 @@ function idInAddress(address: string | undefined): string | undefined {
  * @param answer - The parsed response; `undefined` if the body was empty.
  */
 export function findAcceptedTask(
-  answer: unknown,
+  received: unknown,
   { status, headers }: Pick<Response, 'status' | 'headers'>,
 ): AcceptedTask | undefined {
-  const body = answer === undefined && status === 202 ? {} : answer;
+  const body = received === undefined && status === 202 ? {} : received;
   if (!isObject(body) || holdsPicture(body)) return undefined;
   const levels = unwrapLevels(body);
   const read = readStatusWord(findStatusWord(body));

@@ -2,7 +2,7 @@ import { GatewayPromise } from '../../calls/promise.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { ReadOptions } from '../../options/options.ts';
 import type { WithRequestId } from '../../types.ts';
-import { listModels, type Model, type ModelsPage, retrieveModel } from './answers.ts';
+import { listModels, type Model, type ModelsPage, retrieveModel } from './formats.ts';
 
 /** Returned by `models.list()`: await it for the page, or iterate over the models directly. */
 export class ModelsPagePromise extends GatewayPromise<ModelsPage> implements AsyncIterable<Model> {

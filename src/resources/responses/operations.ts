@@ -1,13 +1,13 @@
 import { isObject, toFields } from '../../answers/objects.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
-import { jsonAnswer } from '../../calls/response.ts';
+import { jsonFormat } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { check, checkList, checkModel, checkText } from '../../options/check.ts';
 import { checkParams } from '../../options/parameters.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import { peek } from '../../options/snapshot.ts';
 import { withJSON } from '../../structured/calls.ts';
-import { eventAnswer } from '../../streams/open-stream.ts';
+import { eventFormat } from '../../streams/open-stream.ts';
 import type { Stream } from '../../streams/stream.ts';
 import { explainFailure } from './errors.ts';
 import type { ResponseCreateParamsBase } from './params.ts';
@@ -15,8 +15,8 @@ import { parseOutput } from './parse.ts';
 import { responseProtocol, wholeResponse } from './protocol.ts';
 import type { ModelResponse, ParsedResponse, ResponseStreamEvent } from './types.ts';
 
-const wholeAnswer = jsonAnswer(wholeResponse);
-const streamedAnswer = eventAnswer(responseProtocol);
+const wholeFormat = jsonFormat(wholeResponse);
+const streamFormat = eventFormat(responseProtocol);
 
 /** Converts a text format of chat, such as that of `responseFormat()`. */
 function toTextFormat(format: unknown): unknown {
@@ -70,8 +70,8 @@ const writeAs = (method: string) => (params: ResponseCreateParamsBase) => ({
 });
 
 const write = writeAs('responses.create');
-const whole = { kind: 'json', write, format: () => wholeAnswer } as const;
-const streamed = { kind: 'events', write, format: () => streamedAnswer } as const;
+const whole = { kind: 'json', write, format: () => wholeFormat } as const;
+const streamed = { kind: 'events', write, format: () => streamFormat } as const;
 
 export function createResponse(
   transport: Transport,
@@ -100,7 +100,7 @@ export function parseResponse(
     kind: 'json',
     write: writeAs('responses.parse'),
     format: (copy: ResponseCreateParamsBase) =>
-      jsonAnswer(wholeResponse, (response, call) => parseOutput(response, copy, call)),
+      jsonFormat(wholeResponse, (response, call) => parseOutput(response, copy, call)),
   } as const;
   return transport.operate('responses.create', params, parts, options);
 }

@@ -32,15 +32,14 @@ export const responseProtocol: StreamProtocol<ResponseStreamEvent> = {
   read: (value, check) => readValue(toEvent(value), eventSchema, check),
   follow: (keeps) => new ResponseAccumulator(keeps),
   readError: readResponseEventError,
-  answerBeside: (value) => (isObject(value) ? value : undefined),
+  responseBeside: (value) => (isObject(value) ? value : undefined),
   endsAtProof: true,
   hasContent: (event) => isObject(event) && hasContent(event),
-  fromAnswer(answer) {
-    if (isEvent(answer)) return [answer];
-    return isObject(answer) && isModelResponse(answer) ? toEvents(answer) : [];
+  fromResponse(value) {
+    if (isEvent(value)) return [value];
+    return isObject(value) && isModelResponse(value) ? toEvents(value) : [];
   },
-  isPiece: (answer) =>
-    isEvent(answer) || listObjects(toFields(answer)['output']).some(isNamelessItem),
+  isPiece: (value) => isEvent(value) || listObjects(toFields(value)['output']).some(isNamelessItem),
 };
 
 /** Format of a response that is not streamed, but may arrive as a stream anyway. */

@@ -79,7 +79,7 @@ export function isModelResponse(value: JsonObject): boolean {
 
 export const responseSchema: ResponseSchema<ModelResponse> = {
   fields: response,
-  answer: { name: 'response', isIn: isModelResponse },
+  result: { name: 'response', isIn: isModelResponse },
   normalize(value) {
     fill(value, {
       id: '',

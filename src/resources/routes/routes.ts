@@ -4,7 +4,7 @@ import { readValue, type ResponseSchema } from '../../answers/reader.ts';
 import { check } from '../../options/check.ts';
 import { type ChargeClass, type Endpoint, endpoints, type TaskRole } from '../../endpoints.ts';
 import { explainSubmission } from '../../errors/operation-errors.ts';
-import type { AnswerFormat } from '../../calls/gateway-request.ts';
+import type { ResultFormat } from '../../calls/gateway-request.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import {
   applyHeaders,
@@ -17,15 +17,15 @@ import {
 import { toWellFormedJSON, writeJSON } from '../../http/json.ts';
 import { chargeFor } from '../../http/outputs.ts';
 import { exposeResponse, peekBody } from '../../http/responses/response-body.ts';
-import { detectFormat, readContentType, valueAnswer } from '../../calls/response.ts';
+import { detectFormat, readContentType, valueFormat } from '../../calls/response.ts';
 import { requireBase } from '../../calls/settings.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { BaseURL } from '../../http/url.ts';
 import { nodeProcess } from '../../http/node/node-process.ts';
-import { eventAnswer } from '../../streams/open-stream.ts';
+import { eventFormat } from '../../streams/open-stream.ts';
 import type { StreamProtocol } from '../../streams/protocol.ts';
 import type { JsonObject } from '../../types.ts';
-import { fileAnswer } from '../../uploads/file-answer.ts';
+import { fileFormat } from '../../uploads/file-format.ts';
 import {
   toBlob,
   has,
@@ -241,30 +241,30 @@ const files = /^(audio|video|image|font)\//;
 const texts = /^$|^text\/|json|xml|script|yaml|urlencoded/;
 
 /** Reads any response: JSON, text, a file as a `Response`, or nothing. */
-const anyResponse: AnswerFormat<unknown> = {
+const anyResponse: ResultFormat<unknown> = {
   kind: 'json',
   async read(request, given) {
     const type = readContentType(given.response);
-    if (files.test(type)) return fileAnswer().read(request, given);
-    if (texts.test(type)) return valueAnswer.read(request, given);
-    const { beginning, answer } = await peekBody(given);
+    if (files.test(type)) return fileFormat().read(request, given);
+    if (texts.test(type)) return valueFormat.read(request, given);
+    const { beginning, incoming } = await peekBody(given);
     // JSON often has another content type.
     const isText = beginning === '' || /^(json|markup)$/.test(detectFormat(beginning));
-    if (isText) return valueAnswer.read(request, answer);
-    return { value: exposeResponse(request, answer), stays: true };
+    if (isText) return valueFormat.read(request, incoming);
+    return { value: exposeResponse(request, incoming), stays: true };
   },
 };
 
-const rawResponse: AnswerFormat<unknown> = {
+const rawResponse: ResultFormat<unknown> = {
   kind: 'binary',
-  read: (request, answer) =>
-    Promise.resolve({ value: exposeResponse(request, answer), stays: true }),
+  read: (request, incoming) =>
+    Promise.resolve({ value: exposeResponse(request, incoming), stays: true }),
 };
 
 /** Returns the format of a route's response: a stream of events if requested. */
-function routeFormat(options: RawRequestOptions): AnswerFormat<unknown> {
+function routeFormat(options: RawRequestOptions): ResultFormat<unknown> {
   const { stream, __binaryResponse: isRaw } = options;
-  if (stream === true) return eventAnswer(createRouteProtocol());
+  if (stream === true) return eventFormat(createRouteProtocol());
   return isRaw === true ? rawResponse : anyResponse;
 }
 
@@ -313,8 +313,9 @@ function createRouteProtocol(): StreamProtocol<unknown> {
   return {
     read: (value, checking) => readValue(value, anyEvent, checking),
     readError: readResponseEventError,
-    answerBeside: (value) => (isObject(value) ? value : undefined),
-    fromAnswer: (answer) => (typeof answer === 'object' && answer !== null ? [answer] : []),
+    responseBeside: (value) => (isObject(value) ? value : undefined),
+    fromResponse: (incoming) =>
+      typeof incoming === 'object' && incoming !== null ? [incoming] : [],
     keepsPings: true,
     get endIsProof() {
       return started && parts.size === 0;

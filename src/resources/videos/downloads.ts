@@ -10,9 +10,9 @@ import { delay } from '../../http/abort.ts';
 import { GatewayPromise } from '../../calls/promise.ts';
 import type { SendingRules } from '../../http/request.ts';
 import type { Transport } from '../../calls/transport.ts';
-import { Pace, Turns } from '../../http/turns.ts';
+import { Pace, FairQueue } from '../../http/fair-queue.ts';
 import type { RequestOptions } from '../../options/options.ts';
-import { fileAnswer } from '../../uploads/file-answer.ts';
+import { fileFormat } from '../../uploads/file-format.ts';
 import type { Waited } from '../../tasks/errors.ts';
 import { readStatusWord } from '../../tasks/reading.ts';
 import { gatewayFor } from '../../tasks/ref.ts';
@@ -39,7 +39,7 @@ class DownloadQueue {
   /** The number of successful downloads. */
   successes = 0;
   readonly #pace = new Pace();
-  readonly #turns = new Turns<object>(
+  readonly #turns = new FairQueue<object>(
     () => ({ all: this.#pace.pause, lane: 0 }),
     () => this.#pace.started(),
   );
@@ -187,7 +187,7 @@ export function download(
     const write = (params: { readonly task_id: string }) => {
       return { params, trace: ref.trace, download: rules, explain };
     };
-    const parts = { kind: 'binary', write, format: () => fileAnswer() } as const;
+    const parts = { kind: 'binary', write, format: () => fileFormat() } as const;
     return caller.operate('videos.downloadContent', { task_id: id }, parts, sent, gateway);
   };
   const hasOwnId = gateway?.profile.video?.contentId !== undefined;
@@ -195,7 +195,7 @@ export function download(
   const content =
     id === undefined
       ? new GatewayPromise(
-          readContentId(caller, resolved, own).then((found) => ask(found, true).state().answer),
+          readContentId(caller, resolved, own).then((found) => ask(found, true).state().opened),
         )
       : ask(id, completed !== undefined);
   return result === undefined ? content : result.orElse(content);

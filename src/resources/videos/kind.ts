@@ -5,7 +5,7 @@ import type { Transport } from '../../calls/transport.ts';
 import { VideoSubmitUnknownError } from '../../errors/operation-errors.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import type { TaskKind } from '../../tasks/kind.ts';
-import { pollAnswer } from '../../tasks/poll-answer.ts';
+import { pollFormat } from '../../tasks/poll-format.ts';
 import { TaskErrors } from '../../tasks/errors.ts';
 import {
   VideoFailedError,
@@ -27,7 +27,7 @@ export function readTask(
 ): GatewayPromise<VideoTask> {
   const { id, trace } = ref;
   const sent = sentBy(handle, ref);
-  const answer = pollAnswer(videoSchemaFor(sent), (task) => {
+  const format = pollFormat(videoSchemaFor(sent), (task) => {
     // Some gateways forward their provider's body, which contains the provider's id.
     task.id = id;
     task.task_id = id;
@@ -41,14 +41,14 @@ export function readTask(
   const gateway = gatewayFor(transport, ref);
   if (route.type === 'openai') {
     const write = (params: { readonly task_id: string }) => ({ params, trace });
-    const parts = { kind: 'json', write, format: () => answer } as const;
+    const parts = { kind: 'json', write, format: () => format } as const;
     return transport.operate('videos.retrieve', { task_id: id }, parts, options, gateway);
   }
   const { vendorPrefix } = route;
   return transport.operate(
     'videos.retrieveFromVendor',
     { vendor_prefix: vendorPrefix, task_id: id },
-    { kind: 'json', write: (params) => ({ params, trace }), format: () => answer },
+    { kind: 'json', write: (params) => ({ params, trace }), format: () => format },
     options,
     gateway,
   );

@@ -1,6 +1,6 @@
 import { decodeDataURL } from '../../answers/bytes.ts';
 import { errorMessage } from '../../answers/objects.ts';
-import { OpenAnswer } from '../../calls/open-answer.ts';
+import { OpenResponse } from '../../calls/open-response.ts';
 import { GatewayPromise } from '../../calls/promise.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { APIError, APIUserAbortError, UnexpectedRedirectError } from '../../errors/api-errors.ts';
@@ -71,12 +71,12 @@ export class ResultURL {
   /** Returns the content, from the URL in the task if the content route fails. */
   orElse(content: GatewayPromise<Response>): GatewayPromise<Response> {
     const elsewhere = (error: unknown) => this.#open(error);
-    const { answer } = content.state();
+    const { opened: answer } = content.state();
     return new GatewayPromise(answer.then((open) => open.orElse(elsewhere), elsewhere));
   }
 
   /** Opens the URL in the task after a failure of the content route. Throws that failure if it fails too. */
-  async #open(error: unknown): Promise<OpenAnswer<Response>> {
+  async #open(error: unknown): Promise<OpenResponse<Response>> {
     if (!mayBeElsewhere(error) || this.#remaining <= 0) throw error;
     const redirected = UnexpectedRedirectError.isInstance(error)
       ? decodeDataURL(error.headers?.get('location') ?? '')
@@ -155,8 +155,8 @@ function toResponse({ bytes, type }: { bytes: Uint8Array<ArrayBuffer>; type: str
   return new Response(bytes, { headers });
 }
 
-const toOpen = (response: Response): OpenAnswer<Response> =>
-  OpenAnswer.of(response, undefined, response);
+const toOpen = (response: Response): OpenResponse<Response> =>
+  OpenResponse.of(response, undefined, response);
 
 /** Returns the error of the content route with the URL that failed too. */
 function describe(error: APIError, url: string, cause: unknown): Error {

@@ -22,10 +22,10 @@ import {
   unchanged,
   withoutChanged,
 } from '../../http/request.ts';
-import { OpenAnswer } from '../../calls/open-answer.ts';
+import { OpenResponse } from '../../calls/open-response.ts';
 import { GatewayPromise } from '../../calls/promise.ts';
-import { type AnswerFormat, findRequest } from '../../calls/gateway-request.ts';
-import { jsonAnswer } from '../../calls/response.ts';
+import { type ResultFormat, findRequest } from '../../calls/gateway-request.ts';
+import { jsonFormat } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { DefinedGateway } from '../../options/gateway-profile.ts';
 import type { GatewayOptions } from '../../options/options.ts';
@@ -219,15 +219,15 @@ function createRef(
 }
 
 /** Returns the format of the response to a submission. */
-function submittedAnswer(
+function submittedFormat(
   transport: Transport,
   submission: VideoSubmission,
   sent: readonly string[],
-): AnswerFormat<VideoTask, 'json'> {
+): ResultFormat<VideoTask, 'json'> {
   let named: string | undefined;
   const schema: ResponseSchema<VideoTask> = {
     ...videoSchemaFor(sent),
-    answer: {
+    result: {
       name: 'task id',
       isIn(body) {
         const id = findTaskId(body);
@@ -237,7 +237,7 @@ function submittedAnswer(
       },
     },
   };
-  const answer = jsonAnswer({ schema });
+  const format = jsonFormat({ schema });
   return {
     kind: 'json',
     async read(request, received) {
@@ -245,7 +245,7 @@ function submittedAnswer(
       const { id: callId, trace } = request;
       const by = { callId, requestId, trace, sent: digestURLs(sent) };
       try {
-        const { value: task } = await answer.read(request, received);
+        const { value: task } = await format.read(request, received);
         const { id, model } = task;
         defineHidden(task, 'ref', createRef(transport, submission, id, { ...by, model }));
         rememberSent(sent, task.ref);
@@ -278,11 +278,11 @@ function send(
   const first = sendOnce(transport, submission, options, request);
   const { bodyFormat = transport.client.bodyFormat } = options;
   if (submission.operation !== 'videos.remix' || bodyFormat !== undefined) return first;
-  const open = first.state().answer.catch((error: unknown) => {
+  const open = first.state().opened.catch((error: unknown) => {
     const isOver = findRequest(error)?.scope.isOver === true;
     if (isOver || !isOtherFormat(error)) throw error;
     const asForm = changeOptions(options, { bodyFormat: 'form' });
-    return sendOnce(transport, submission, asForm).state().answer;
+    return sendOnce(transport, submission, asForm).state().opened;
   });
   return new GatewayPromise(open);
 }
@@ -317,7 +317,7 @@ function sendOnce(
       format(params, change) {
         const changed = submissionFor(params, change);
         const sent = listURLs([changed.fields, options.extraBody]);
-        return submittedAnswer(transport, changed, sent);
+        return submittedFormat(transport, changed, sent);
       },
     },
     own,
@@ -358,19 +358,19 @@ export function submit(
   if (options.ledger === undefined) return send(transport, submission, options);
   const checked: VideoSubmitOptions = transport.checkOptions(submission.operation, options);
   const task = toTaskSubmission(transport, submission, checked);
-  const done = submitOnce(transport, task, checked).then(({ ref, answer, call }) => {
-    if (answer === undefined) {
+  const done = submitOnce(transport, task, checked).then(({ ref, response: submitted, call }) => {
+    if (submitted === undefined) {
       const resolved = resolveOwnTask(transport, ref);
       const reading = optionsFor(options, 'videos.retrieve');
       return readTask(transport, resolved, reading).withResponse();
     }
-    call?.reportFailure(answer.data);
-    return answer;
+    call?.reportFailure(submitted.data);
+    return submitted;
   });
-  const answer = done.then(({ data, response: read, request_id: requestId }) => {
+  const opened = done.then(({ data, response: read, request_id: requestId }) => {
     // The body was consumed to store the task in the ledger first; this response repeats it.
     const response = Response.json(data.raw, read);
-    return OpenAnswer.of(response, requestId ?? undefined, data);
+    return OpenResponse.of(response, requestId ?? undefined, data);
   });
-  return new GatewayPromise(answer);
+  return new GatewayPromise(opened);
 }

@@ -62,7 +62,7 @@ export const fallbackMutants: MutantsByFile = {
         set failure(failed) { GatewayRequest.last = failed; }`,
     },
   ],
-  'calls/open-answer.ts': [
+  'calls/open-response.ts': [
     { is: 'this.#opened = other;', becomes: '' },
     { is: 'error = cause;', becomes: '' },
   ],

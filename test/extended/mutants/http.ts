@@ -268,8 +268,8 @@ export const httpMutants: MutantsByFile = {
       becomes: 'if (received > expected) {',
     },
     {
-      is: "throw end === 'broken' ? toReadFailure(cause, answer, text) : tooLarge(answer, limit, text);",
-      becomes: 'throw tooLarge(answer, limit, text);',
+      is: "throw end === 'broken' ? toReadFailure(cause, incoming, text) : tooLarge(incoming, limit, text);",
+      becomes: 'throw tooLarge(incoming, limit, text);',
     },
   ],
 };

@@ -4,7 +4,7 @@ import type { MutantsByFile } from './mutant.ts';
 export const imageMutants: MutantsByFile = {
   'resources/images/submit.ts': [
     { is: 'isResult: (data) => !(data instanceof TaskResponse),', becomes: '' },
-    { is: 'answer === undefined && ref.hasImages === true', becomes: 'false' },
+    { is: 'received === undefined && ref.hasImages === true', becomes: 'false' },
     {
       is: 'if (!ImageWaitAbortedError.isInstance(error) || error.cause !== tooLate) {',
       becomes: 'if (true) {',

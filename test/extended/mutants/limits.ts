@@ -24,7 +24,7 @@ export const limitMutants: MutantsByFile = {
     { is: 'this.#next = performance.now() + this.#gap();', becomes: '' },
     { is: 'this.#next = 0;\n', becomes: '' },
   ],
-  'http/turns.ts': [
+  'http/fair-queue.ts': [
     { is: 'waiting.order < first.order', becomes: 'waiting.order > first.order' },
     { is: 'if (all > 0) {', becomes: 'if (all > 0 && lane > 0) {' },
     { is: 'if (this.isLimited) this.hold(slowInterval);', becomes: '' },

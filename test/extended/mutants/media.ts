@@ -65,7 +65,7 @@ export const mediaMutants: MutantsByFile = {
     },
     { is: "bytes.length > 0 ? bytes : collect(value, '', isAddress)", becomes: 'bytes' },
   ],
-  'resources/audio/answers.ts': [
+  'resources/audio/formats.ts': [
     {
       is: 'if (bytes !== undefined) pieces.push(bytes);',
       becomes: 'if (bytes !== undefined) pieces.splice(0, 1, bytes);',

@@ -57,7 +57,7 @@ export const streamMutants: MutantsByFile = {
     },
     { is: 'const instead = this.#hasEvents ? undefined :', becomes: 'const instead =' },
     { is: "if (instead.isWhole) this.#move('whole');", becomes: "this.#move('whole');" },
-    { is: 'this.#addRest((this.#protocol.answerBeside ?? answerBeside)(value));', becomes: '' },
+    { is: 'this.#addRest((this.#protocol.responseBeside ?? responseBeside)(value));', becomes: '' },
   ],
   'resources/routes/routes.ts': [
     { is: 'started ||= !isBesideError || parts.size > 0;', becomes: 'started = true;' },
@@ -73,7 +73,7 @@ export const streamMutants: MutantsByFile = {
       becomes: '',
     },
     {
-      is: '|| this.#letGo !== undefined || this.#answer.hasFailed;',
+      is: '|| this.#letGo !== undefined || this.#follower.hasFailed;',
       becomes: '|| this.#letGo !== undefined;',
     },
     { is: "if (limit === 'ending' || hasFailed)", becomes: "if (limit === 'ending')" },
@@ -81,7 +81,7 @@ export const streamMutants: MutantsByFile = {
       is: "this.#settle({ verdict: 'complete' }, 'drain')",
       becomes: "this.#settle({ verdict: 'complete' }, 'cancel')",
     },
-    { is: 'else if (answer.isEnding) this.#timeouts?.expectEnd();', becomes: '' },
+    { is: 'else if (follower.isEnding) this.#timeouts?.expectEnd();', becomes: '' },
     { is: "verdict !== 'complete' && onTruncated !== 'allow'", becomes: "verdict !== 'complete'" },
     { is: 'else if (isFinished) this.#leave();', becomes: 'else if (false) this.#leave();' },
     { is: 'this.#timeouts?.stop();', becomes: '' },

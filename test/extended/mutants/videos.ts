@@ -152,10 +152,10 @@ export const videoMutants: MutantsByFile = {
     { is: 'if (thrown !== undefined) throw thrown.error;', becomes: '' },
     { is: 'callId: `${callId}-${index}`', becomes: 'callId' },
   ],
-  'tasks/poll-answer.ts': [
+  'tasks/poll-format.ts': [
     {
-      is: 'if (response.status !== acceptedStatus) return format.read(request, answer);',
-      becomes: 'if (true) return format.read(request, answer);',
+      is: 'if (response.status !== acceptedStatus) return format.read(request, incoming);',
+      becomes: 'if (true) return format.read(request, incoming);',
     },
   ],
   'tasks/scope.ts': [

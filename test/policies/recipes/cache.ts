@@ -1,14 +1,14 @@
 import { open } from '../../../src/calls/attempt.ts';
-import type { OpenAnswer } from '../../../src/calls/open-answer.ts';
+import type { OpenResponse } from '../../../src/calls/open-response.ts';
 import { GatewayRequest } from '../../../src/calls/gateway-request.ts';
 import { readContentType } from '../../../src/calls/response.ts';
 import type { Send } from '../../../src/calls/send-each.ts';
 import type { ClientSettings } from '../../../src/calls/settings.ts';
 import type { Policy } from '../../../src/calls/transport.ts';
 import { writeJSON } from '../../../src/http/json.ts';
-import { type Answer, readText } from '../../../src/http/responses/response-body.ts';
+import { type IncomingResponse, readText } from '../../../src/http/responses/response-body.ts';
 
-type Stored = Pick<Answer, 'response' | 'requestId'> & { text: string; until: number };
+type Stored = Pick<IncomingResponse, 'response' | 'requestId'> & { text: string; until: number };
 
 /** By client, because another one may have the key, address or headers of another tenant. */
 export const answers = new WeakMap<ClientSettings, Map<string, Stored>>();
@@ -18,7 +18,7 @@ const wrap: Policy['wrap'] = (next) => (request) => sendOnce(next, request);
 /** Answers a repeated call from memory for a minute. */
 export const cache: Policy = { name: 'cache', options: [], asks, wrap };
 
-async function sendOnce<T>(next: Send, request: GatewayRequest<T>): Promise<OpenAnswer<T>> {
+async function sendOnce<T>(next: Send, request: GatewayRequest<T>): Promise<OpenResponse<T>> {
   const { call, client, source, spec, params, format, change } = request;
   const { headers, query, fetchOptions } = call.options ?? {};
   const isText = format.kind === 'json' && /^(chat|generate|embeddings)\./.test(spec.operation);

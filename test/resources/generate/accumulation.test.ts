@@ -194,14 +194,14 @@ describe('a streamed generation', () => {
   });
 
   test('a streamed generation yields a whole JSON response as one chunk', async () => {
-    const values = generateProtocol.fromAnswer(piece([{ text: 'Hi' }], 'STOP'));
+    const values = generateProtocol.fromResponse(piece([{ text: 'Hi' }], 'STOP'));
     const stream = streamFromValues(values, watchedContext().context, generateProtocol);
 
     const { items, verdict } = await readStream(stream);
 
     expect(items.map(({ text }) => text)).toEqual(['Hi']);
     expect(verdict).toBe('complete');
-    expect(generateProtocol.fromAnswer({ ok: true })).toEqual([]);
+    expect(generateProtocol.fromResponse({ ok: true })).toEqual([]);
   });
 });
 

@@ -6,7 +6,7 @@ import {
   NotFoundError,
   UnexpectedResponseError,
 } from '../../../src/index.ts';
-import { ModelsPage } from '../../../src/resources/models/answers.ts';
+import { ModelsPage } from '../../../src/resources/models/formats.ts';
 import { emulated, failureOf, json, scripted } from '../../helpers/clients.ts';
 import { intercepted } from '../../helpers/intercepted.ts';
 

@@ -1,5 +1,5 @@
 import type { Transport } from '../../../src/calls/transport.ts';
-import { jsonAnswer } from '../../../src/calls/response.ts';
+import { jsonFormat } from '../../../src/calls/response.ts';
 import { VideoSubmitUnknownError } from '../../../src/errors/operation-errors.ts';
 import { isObject, isText } from '../../../src/answers/objects.ts';
 import { checkText } from '../../../src/options/check.ts';
@@ -7,7 +7,7 @@ import type { RequestOptions } from '../../../src/options/options.ts';
 import { withDefaults } from '../../../src/options/resolve.ts';
 import { TaskErrors, TaskFailedError, TaskWaitError } from '../../../src/tasks/errors.ts';
 import type { AnyRef, TaskKind } from '../../../src/tasks/kind.ts';
-import { pollAnswer } from '../../../src/tasks/poll-answer.ts';
+import { pollFormat } from '../../../src/tasks/poll-format.ts';
 import { findFailure } from '../../../src/answers/failure.ts';
 import { findProgress, findStatusWord, readStatusWord } from '../../../src/tasks/reading.ts';
 import { isTaskRef } from '../../../src/tasks/ref.ts';
@@ -47,7 +47,7 @@ function read(transport: Transport, { ref }: { readonly ref: ModelRef }, options
     task: 'reads',
     accept: 'application/json',
   } as const;
-  const answer = pollAnswer<unknown, ModelTask>(body, (value) => {
+  const answer = pollFormat<unknown, ModelTask>(body, (value) => {
     const raw: JsonObject = isObject(value) ? value : {};
     const word = findStatusWord(raw);
     const { status } = readStatusWord(word);
@@ -118,7 +118,7 @@ export class Models3D {
       accept: 'application/json',
       json: params,
     } as const;
-    const answer = jsonAnswer<unknown, ModelRef>({ schema: body }, (value, { callId }) =>
+    const answer = jsonFormat<unknown, ModelRef>({ schema: body }, (value, { callId }) =>
       createRef(isObject(value) ? String(value['id']) : '', callId),
     );
     const { callId } = options;

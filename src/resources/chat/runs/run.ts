@@ -15,7 +15,7 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionToolMessageParam,
 } from '../params.ts';
-import type { OpenCall } from '../tool-calls.ts';
+import type { PendingToolCall } from '../tool-calls.ts';
 import type {
   ChatCompletion,
   ChatCompletionChunk,
@@ -396,7 +396,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     }
   }
 
-  async #emitEnd(open: OpenChoice, calls: readonly OpenCall[]): Promise<void> {
+  async #emitEnd(open: OpenChoice, calls: readonly PendingToolCall[]): Promise<void> {
     if (this.parser?.rejects(open.choice.finish_reason)) return;
     await this.#emitTextDone(open);
     for (const call of calls) await this.#emitToolCallDone(call);
@@ -413,7 +413,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     if (logprobs?.refusal) this.emit('logprobs.refusal.done', { refusal: logprobs.refusal });
   }
 
-  async #emitToolCallDone(open: OpenCall): Promise<void> {
+  async #emitToolCallDone(open: PendingToolCall): Promise<void> {
     const { index, call } = open;
     if (call.type !== 'function' || open.isDone || call.incomplete === true) return;
     open.isDone = true;

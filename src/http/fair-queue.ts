@@ -16,7 +16,7 @@ interface Waiting<Item> {
 }
 
 /** Lets items start in order, as soon as they may. */
-export class Turns<Item extends { readonly lane?: unknown }> {
+export class FairQueue<Item extends { readonly lane?: unknown }> {
   /** The waiting items of each lane, in order. */
   readonly #lanes = new Map<unknown, Set<Waiting<Item>>>();
   readonly #waitFor: (item: Item) => Wait;

@@ -14,10 +14,10 @@ export interface Opened {
 }
 
 /** Returns another answer after an error of reading one, or throws. */
-type Next<T> = (error: unknown) => Promise<OpenAnswer<T>>;
+type Next<T> = (error: unknown) => Promise<OpenResponse<T>>;
 
 /** A response with received headers, and two ways to read its body. */
-export class OpenAnswer<T> implements Opened {
+export class OpenResponse<T> implements Opened {
   #opened: Opened;
   #read: () => Promise<T>;
   readonly #next: Next<T>[] = [];
@@ -28,8 +28,8 @@ export class OpenAnswer<T> implements Opened {
   }
 
   /** Returns the answer of a response whose value is known. */
-  static of<T>(response: Response, requestId: string | undefined, value: T): OpenAnswer<T> {
-    return new OpenAnswer({ response, requestId, raw: () => response }, () =>
+  static of<T>(response: Response, requestId: string | undefined, value: T): OpenResponse<T> {
+    return new OpenResponse({ response, requestId, raw: () => response }, () =>
       Promise.resolve(value),
     );
   }
@@ -55,8 +55,8 @@ export class OpenAnswer<T> implements Opened {
   }
 
   /** Returns the same answer, read by this function. */
-  readBy<Result>(read: () => Promise<Result>): OpenAnswer<Result> {
-    return new OpenAnswer(this, read);
+  readBy<Result>(read: () => Promise<Result>): OpenResponse<Result> {
+    return new OpenResponse(this, read);
   }
 
   /** Replaces this answer by the next one if it cannot be read. What was added first is asked first. */
@@ -78,7 +78,7 @@ export class OpenAnswer<T> implements Opened {
     }
   }
 
-  async #replace(thrown: unknown): Promise<OpenAnswer<T>> {
+  async #replace(thrown: unknown): Promise<OpenResponse<T>> {
     let error = thrown;
     for (const next of this.#next) {
       try {

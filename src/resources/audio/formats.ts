@@ -2,11 +2,11 @@ import { decodeBytes, encodeBase64, encodedPiece } from '../../answers/bytes.ts'
 import { trimmedText } from '../../answers/objects.ts';
 import type { ResponseSchema } from '../../answers/reader.ts';
 import { withoutSent } from '../../answers/result-places.ts';
-import type { AnswerFormat, GatewayRequest } from '../../calls/gateway-request.ts';
+import type { ResultFormat, GatewayRequest } from '../../calls/gateway-request.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { OutgoingRequest } from '../../http/request.ts';
 import {
-  type Answer,
+  type IncomingResponse,
   discardBody,
   findRequestId,
   joinBytes,
@@ -14,7 +14,7 @@ import {
 } from '../../http/responses/response-body.ts';
 import type { FailedAttempt } from '../../http/retry.ts';
 import { followRedirects, parseLocation } from '../../http/send.ts';
-import { collectAs, eventAnswer } from '../../streams/open-stream.ts';
+import { collectAs, eventFormat } from '../../streams/open-stream.ts';
 import {
   type Delivery,
   lastEvent,
@@ -24,7 +24,7 @@ import {
 } from '../../streams/protocol.ts';
 import type { JsonObject } from '../../types.ts';
 import { fetchFile } from '../../uploads/fetch-file.ts';
-import { fileAnswer } from '../../uploads/file-answer.ts';
+import { fileFormat } from '../../uploads/file-format.ts';
 import { requireWhole } from '../../uploads/file-end.ts';
 import { findAudio, splitEvent } from './places.ts';
 import type { SpeechStreamEvent } from './types.ts';
@@ -37,10 +37,10 @@ import type { SpeechStreamEvent } from './types.ts';
 export function speechFile(
   transport: Transport,
   sent: readonly string[],
-): AnswerFormat<Response, 'binary'> {
+): ResultFormat<Response, 'binary'> {
   // The rules for URLs are those of the gateway at the time of the call.
   const own = transport.snapshot();
-  return fileAnswer({
+  return fileFormat({
     find: (value) => findAudio(withoutSent(value, sent)),
     /** Fetches the audio at a URL in a response, without the key, within the limits of the call. */
     fetch(url, { settings, scope, id: callId }) {
@@ -98,8 +98,8 @@ async function fetchTarget(
   } catch (error) {
     cause = error;
   }
-  const answer = { response: redirect, requestId: findRequestId(redirect.headers) };
-  return { ...unusable(answer, `the file at the URL of the response ${problem}`), cause };
+  const incoming = { response: redirect, requestId: findRequestId(redirect.headers) };
+  return { ...unusable(incoming, `the file at the URL of the response ${problem}`), cause };
 }
 
 /**
@@ -114,11 +114,11 @@ const speechProtocol = (
   ...typedProtocol({
     schema: speechEventSchema,
     endType: 'speech.audio.done',
-    fromAnswer: () => [],
+    fromResponse: () => [],
   }),
   split: splitEvent,
-  fromFile(bytes, answer) {
-    requireWhole(answer, bytes);
+  fromFile(bytes, incoming) {
+    requireWhole(incoming, bytes);
     return toEvents(bytes);
   },
   deliver: deliverSpeech,
@@ -148,7 +148,7 @@ const readWholeAudio = (event: object): string | undefined =>
   'audio' in event ? trimmedText(event.audio) : undefined;
 
 /** Response format for streamed speech. */
-export const speechEvents = eventAnswer(speechProtocol());
+export const speechEvents = eventFormat(speechProtocol());
 
 /** Assembles the audio of a stream: its bytes, or its URL if no event has any. */
 function followAudio(): StreamProgress<SpeechStreamEvent> {
@@ -191,9 +191,9 @@ const collectStream = collectAs(speechProtocol({ follow: followAudio }), (file) 
 /** Collects the file of a stream that was not requested. */
 async function collectSpeech(
   request: GatewayRequest,
-  answer: Answer,
+  incoming: IncomingResponse,
 ): Promise<Uint8Array<ArrayBuffer> | string> {
-  const file = await collectStream(request, answer);
+  const file = await collectStream(request, incoming);
   return file instanceof Uint8Array ? new Uint8Array(file) : String(file);
 }
 

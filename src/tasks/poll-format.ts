@@ -1,7 +1,7 @@
 import { isObject, parseJSON } from '../answers/objects.ts';
 import type { ResponseSchema } from '../answers/reader.ts';
-import type { AnswerFormat } from '../calls/gateway-request.ts';
-import { jsonAnswer } from '../calls/response.ts';
+import type { ResultFormat } from '../calls/gateway-request.ts';
+import { jsonFormat } from '../calls/response.ts';
 import { readText } from '../http/responses/response-body.ts';
 import { findStatusWord, isPolledTask } from './reading.ts';
 
@@ -12,22 +12,22 @@ export const acceptedStatus = 202;
  * Reads a poll. A 202 means that the task is pending, whatever its body: gateways send none, `null`, text or a page.
  * Only a status word in it counts.
  */
-export function pollAnswer<T, Task>(
+export function pollFormat<T, Task>(
   schema: ResponseSchema<T>,
-  finish: (value: T, answer: { readonly status: number }) => Task,
-): AnswerFormat<Task, 'json'> {
-  const polled = { answer: { name: 'task', isIn: isPolledTask }, ...schema };
-  const format = jsonAnswer({ schema: polled }, finish);
+  finish: (value: T, response: { readonly status: number }) => Task,
+): ResultFormat<Task, 'json'> {
+  const polled = { result: { name: 'task', isIn: isPolledTask }, ...schema };
+  const format = jsonFormat({ schema: polled }, finish);
   return {
     kind: 'json',
-    async read(request, answer) {
-      const { response } = answer;
-      if (response.status !== acceptedStatus) return format.read(request, answer);
-      const text = await readText(answer, request.settings.maxResponseBytes);
+    async read(request, incoming) {
+      const { response } = incoming;
+      if (response.status !== acceptedStatus) return format.read(request, incoming);
+      const text = await readText(incoming, request.settings.maxResponseBytes);
       const body = parseJSON(text);
       const isTask = isObject(body) && findStatusWord(body) !== undefined;
       const pending = new Response(isTask ? text : '{}', response);
-      return format.read(request, { ...answer, response: pending });
+      return format.read(request, { ...incoming, response: pending });
     },
   };
 }

@@ -6,7 +6,7 @@ import { NotFoundError } from '../../errors/api-errors.ts';
 import { type DescribedFailure, explained } from '../../errors/operation-errors.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import { attachRequestId } from '../../http/responses/response-body.ts';
-import { jsonAnswer } from '../../calls/response.ts';
+import { jsonFormat } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { ListPage } from './list-page.ts';
 import type { RequestOptions } from '../../options/options.ts';
@@ -123,11 +123,11 @@ function normalizeModel(value: JsonObject): void {
 
 const modelSchema: ResponseSchema<Model & WithRequestId> = {
   fields: modelFields,
-  answer: { name: 'model', isIn: ({ id, name }) => hasValue(id ?? name) },
+  result: { name: 'model', isIn: ({ id, name }) => hasValue(id ?? name) },
   normalize: normalizeModel,
 };
 
-const modelFormat = jsonAnswer({ schema: modelSchema });
+const modelFormat = jsonFormat({ schema: modelSchema });
 
 function holdsModels(list: unknown): boolean {
   return listObjects(list).some(({ id, name }) => hasValue(id ?? name));
@@ -157,7 +157,7 @@ function areModels(value: JsonObject): boolean {
 /** Schema of a list of models in OpenAI's, Gemini's, Anthropic's or Together's format. */
 const modelListSchema: ResponseSchema<ModelList> = {
   fields: { object: 'any', data: [modelFields] } satisfies FieldsOf<ModelList>,
-  answer: { name: 'model', isIn: areModels },
+  result: { name: 'model', isIn: areModels },
   locate: locateModels,
   normalize(value) {
     value['object'] = 'list';
@@ -165,7 +165,7 @@ const modelListSchema: ResponseSchema<ModelList> = {
   },
 };
 
-const modelsFormat = jsonAnswer({ schema: modelListSchema }, (list, { requestId }) => {
+const modelsFormat = jsonFormat({ schema: modelListSchema }, (list, { requestId }) => {
   const page = new ModelsPage(list);
   attachRequestId(page, requestId);
   return page;

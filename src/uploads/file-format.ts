@@ -2,9 +2,9 @@ import { decodeBytes, decodeHex, detectType, isHex } from '../answers/bytes.ts';
 import { isHTMLPage, readPlainText } from '../answers/failure.ts';
 import { errorMessage, parseJSON } from '../answers/objects.ts';
 import { describeText } from '../answers/received-file.ts';
-import type { AnswerFormat, GatewayRequest } from '../calls/gateway-request.ts';
+import type { ResultFormat, GatewayRequest } from '../calls/gateway-request.ts';
 import {
-  type Answer,
+  type IncomingResponse,
   ReadFailure,
   errorBodyLimit,
   exposeResponse,
@@ -29,7 +29,7 @@ export interface FileSearch {
   /** Assembles the file, or finds its URL, in an event stream. */
   readonly collect: (
     request: GatewayRequest,
-    answer: Answer,
+    incoming: IncomingResponse,
   ) => Promise<Uint8Array<ArrayBuffer> | string>;
 }
 
@@ -42,26 +42,26 @@ const objectStart = /^\s*\{\s*"[\w.-]+"\s*:/;
  * @param search - Finds the file in JSON and in event streams.
  */
 /* @__NO_SIDE_EFFECTS__ */
-export function fileAnswer(search?: FileSearch): AnswerFormat<Response, 'binary'> {
+export function fileFormat(search?: FileSearch): ResultFormat<Response, 'binary'> {
   return {
     kind: 'binary',
     async read(request, given) {
-      let answer = given;
+      let incoming = given;
       try {
         let beginning: string;
         let isEmpty: boolean;
-        ({ beginning, isEmpty, answer } = await peekBody(answer));
-        if (isEmpty) throw new ReadFailure(unusable(answer, 'the file is empty.'));
+        ({ beginning, isEmpty, incoming } = await peekBody(incoming));
+        if (isEmpty) throw new ReadFailure(unusable(incoming, 'the file is empty.'));
         // The rest of a file may begin with any bytes, and may be blank.
-        const isRest = answer.response.status === 206;
+        const isRest = incoming.response.status === 206;
         if (!isRest && beginning.trim() === '') {
-          ({ beginning, answer } = await peekBody(answer, errorBodyLimit));
-          if (beginning.trim() === '') throw notJSON(beginning, answer);
+          ({ beginning, incoming } = await peekBody(incoming, errorBodyLimit));
+          if (beginning.trim() === '') throw notJSON(beginning, incoming);
         }
-        const type = readContentType(answer.response);
+        const type = readContentType(incoming.response);
         if (search !== undefined && isStream(beginning, type)) {
           request.scope.clearLimits();
-          return { value: await collectFile(request, answer, search) };
+          return { value: await collectFile(request, incoming, search) };
         }
         // Raw audio may begin with any bytes, so an unlabelled body is a file unless it is provably something
         // else.
@@ -70,31 +70,31 @@ export function fileAnswer(search?: FileSearch): AnswerFormat<Response, 'binary'
           const isLabelled = /\b(json|html)\b/.test(type);
           const limit = request.settings.maxResponseBytes;
           const peeked = objectStart.test(beginning) ? limit : errorBodyLimit;
-          if (isLabelled) beginning = await readText(answer, limit);
-          else ({ beginning, answer } = await peekBody(answer, peeked));
+          if (isLabelled) beginning = await readText(incoming, limit);
+          else ({ beginning, incoming } = await peekBody(incoming, peeked));
           const value = parseJSON(beginning);
-          const file = search && (await searchFile(request, answer, search, value, beginning));
+          const file = search && (await searchFile(request, incoming, search, value, beginning));
           if (file !== undefined) return { value: file };
           if (value !== undefined) {
-            throw lacking(value, answer, 'the response is JSON instead of a file.', beginning);
+            throw lacking(value, incoming, 'the response is JSON instead of a file.', beginning);
           }
-          if (isLabelled || isHTMLPage(beginning)) throw notJSON(beginning, answer);
+          if (isLabelled || isHTMLPage(beginning)) throw notJSON(beginning, incoming);
           const isXML = /^(application|text)\/xml\b/.test(type);
           const content = describeText(beginning) ?? (isXML ? 'XML' : undefined);
           if (content !== undefined) {
             const problem = `the response is ${content} instead of a file.`;
             throw new ReadFailure({
-              ...unusable(answer, problem, beginning),
+              ...unusable(incoming, problem, beginning),
               body: readPlainText(beginning),
             });
           }
         }
-        rejectEncodedDownload(answer);
+        rejectEncodedDownload(incoming);
       } catch (error) {
-        discardBody(answer.response.body);
+        discardBody(incoming.response.body);
         throw error;
       }
-      return { value: exposeResponse(request, answer, checkEnd(answer)), stays: true };
+      return { value: exposeResponse(request, incoming, checkEnd(incoming)), stays: true };
     },
   };
 }
@@ -108,27 +108,27 @@ function isStream(beginning: string, type: string): boolean {
 /** Returns the file that an event stream holds in pieces. */
 async function collectFile(
   request: GatewayRequest,
-  answer: Answer,
+  incoming: IncomingResponse,
   search: FileSearch,
 ): Promise<Response> {
-  const file = await search.collect(request, answer);
-  if (typeof file !== 'string') return toResponse(answer.response, file);
-  return fetchFile(request, answer, search, file, undefined);
+  const file = await search.collect(request, incoming);
+  if (typeof file !== 'string') return toResponse(incoming.response, file);
+  return fetchFile(request, incoming, search, file, undefined);
 }
 
 /** Returns the file in a JSON response; `undefined` if there is none. */
 async function searchFile(
   request: GatewayRequest,
-  answer: Answer,
+  incoming: IncomingResponse,
   search: FileSearch,
   value: unknown,
   text: string,
 ): Promise<Response | undefined> {
   for (const file of search.find(value)) {
-    if (/^https?:/i.test(file)) return fetchFile(request, answer, search, file, text);
+    if (/^https?:/i.test(file)) return fetchFile(request, incoming, search, file, text);
     const digits = fromHex(file);
     const { bytes, type } = digits === undefined ? (decodeBytes(file) ?? {}) : { bytes: digits };
-    if (bytes !== undefined) return toResponse(answer.response, bytes, type);
+    if (bytes !== undefined) return toResponse(incoming.response, bytes, type);
   }
   return undefined;
 }
@@ -136,7 +136,7 @@ async function searchFile(
 /** Fetches the file at a URL in a response. It is paid for, so a failure must not repeat the request. */
 async function fetchFile(
   request: GatewayRequest,
-  answer: Answer,
+  incoming: IncomingResponse,
   { fetch }: FileSearch,
   url: string,
   text: string | undefined,
@@ -144,7 +144,7 @@ async function fetchFile(
   request.scope.endAttempt();
   try {
     const file = await fetch(url, request);
-    const headers = new Headers(answer.response.headers);
+    const headers = new Headers(incoming.response.headers);
     for (const name of contentHeaders) {
       const own = file.headers.get(name);
       if (own === null) headers.delete(name);
@@ -154,7 +154,10 @@ async function fetchFile(
   } catch (cause) {
     if (APIUserAbortError.isInstance(cause)) throw cause;
     const problem = `the file at ${displayURL(url)} could not be fetched: ${describe(cause)}`;
-    throw new ReadFailure({ ...unusable(answer, problem, text ?? JSON.stringify({ url })), cause });
+    throw new ReadFailure({
+      ...unusable(incoming, problem, text ?? JSON.stringify({ url })),
+      cause,
+    });
   }
 }
 
@@ -196,11 +199,11 @@ function toResponse(
 }
 
 /** Rejects encoded downloads, because Node's `fetch` does not detect that an encoded body was cut. */
-function rejectEncodedDownload(answer: Answer): void {
-  const { headers, status } = answer.response;
+function rejectEncodedDownload(incoming: IncomingResponse): void {
+  const { headers, status } = incoming.response;
   const coding = headers.get('content-encoding') ?? 'identity';
-  const isDownload = answer.spec.download !== undefined;
+  const isDownload = incoming.spec.download !== undefined;
   if (!isNode || !isDownload || coding === 'identity' || status !== 200) return;
   const problem = `the file has content-encoding ${coding}, although none was requested; Node cannot detect whether it is complete. asResponse() returns it unchanged.`;
-  throw new ReadFailure(unusable(answer, problem));
+  throw new ReadFailure(unusable(incoming, problem));
 }
