@@ -449,6 +449,34 @@ async function checkSound(visit: Visit): Promise<void> {
   await visit.shot('translation');
 }
 
+/** Long names of files do not make a panel wider than a phone. */
+async function checkNames(visit: Visit): Promise<void> {
+  const { page } = visit;
+  const buffer = Buffer.from('not read before it is sent');
+  for (const [panel, label, mimeType, number] of [
+    ['Translation', 'Audio', 'audio/wav', 1],
+    ['Images', 'Edit images', 'image/png', 2],
+    ['Video', 'First frame', 'image/png', 1],
+    ['Chat', 'Images', 'image/png', 2],
+  ] as const) {
+    await visit.go(panel);
+    const files = Array.from({ length: number }, (_, index) => {
+      const name = `${index}-a-rather-long-name-of-a-recording-or-a-picture.${mimeType.slice(-3)}`;
+      return { name, mimeType, buffer };
+    });
+    await page.getByLabel(label).setInputFiles(files);
+    const remove = page.getByRole('button', { name: /^Remove \d-a/ });
+    await remove.nth(number - 1).waitFor();
+    const edges = await page
+      .locator('main, main form.card, .drop, .chosen-file')
+      .evaluateAll((all) => all.map((item) => item.getBoundingClientRect().right));
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(Math.max(width, ...edges) <= 360, `${panel}: ${Math.max(width, ...edges)} pixels`);
+    await visit.shot(`phone-files-${panel.toLowerCase()}`);
+    while ((await remove.count()) > 0) await remove.first().click();
+  }
+}
+
 /** By keyboard alone: to the panel, to a fault, and press it. */
 async function checkKeyboard(visit: Visit): Promise<void> {
   const { page } = visit;
@@ -609,9 +637,11 @@ export async function checkPanels(
   await checks.check('embeddings: a picture of similarity', () => checkEmbeddings(visit));
   await checks.check('video: progress, reload, player, remix', () => checkVideo(visit));
   await checks.check('keyboard: to a fault and its outcome', () => checkKeyboard(visit));
-  await checks.check('chat on a phone: the newest answer is visible', async () => {
+  await checks.check('on a phone, the newest answer is visible, and long names fit', async () => {
     await visit.page.setViewportSize({ width: 375, height: 812 });
     await checkPhone(visit);
+    await visit.page.setViewportSize({ width: 360, height: 800 });
+    await checkNames(visit);
     await visit.page.setViewportSize({ width: 1280, height: 900 });
   });
   await checks.check('bad input: told, and nothing charged', () => checkBadInput(visit));
