@@ -144,8 +144,8 @@ function addHeaders(
   }
   applyHeaders(headers, spec.options?.headers, 'headers');
   const { 'openai-organization': organization, 'openai-project': project } = client.account;
-  const own = client.headers ?? spec.options?.headers ?? organization ?? project;
-  redaction.remember(headers, url, own !== undefined && own !== null);
+  const customHeaders = client.headers ?? spec.options?.headers ?? organization ?? project;
+  redaction.remember(headers, url, customHeaders !== undefined && customHeaders !== null);
   // Set from the body alone: gateways ignore a body with another label, and the runtime writes the boundary
   // of a form.
   headers.delete('content-type');

@@ -58,9 +58,9 @@ export class History {
 
   /** Returns the evidence of all attempts, with those of earlier requests, and of a current one. */
   evidence(...current: readonly AttemptEvidence[]): readonly AttemptEvidence[] {
-    const own = [...this.attempts, ...current];
-    if (!this.#request.call.mayChange) return own;
-    return [...this.#earlier, ...own.map((attempt) => this.name(attempt))];
+    const attempts = [...this.attempts, ...current];
+    if (!this.#request.call.mayChange) return attempts;
+    return [...this.#earlier, ...attempts.map((attempt) => this.name(attempt))];
   }
 
   /** Adds the model of the request to an attempt. */

@@ -69,11 +69,11 @@ export function lacking(
   }
   // A message beside a success proves nothing.
   const hasId = findId(toFields(value)) !== undefined;
-  const own = isRefusal
+  const failed = isRefusal
     ? classifyErrorInSuccess(body, spec.charge, spec.task === 'creates', hasId)
     : kind;
   const requestId = findRequestId(headers, body.requestId) ?? incoming.requestId;
-  return new ReadFailure({ kind: own, phase: 'body', status, headers, body, text, requestId });
+  return new ReadFailure({ kind: failed, phase: 'body', status, headers, body, text, requestId });
 }
 
 /** Creates the failure for text that is not JSON. */

@@ -97,9 +97,9 @@ function addEarlier(
   { call, history }: GatewayRequest,
   before: GatewayError | undefined,
 ): void {
-  const own = error.evidence.attempts.map((attempt) => history.name(attempt));
+  const attempts = error.evidence.attempts.map((attempt) => history.name(attempt));
   // Errors of an attempt include the earlier ones already.
-  call.attempts = [...new Set([...call.attempts, ...own])];
+  call.attempts = [...new Set([...call.attempts, ...attempts])];
   const evidence = { ...error.evidence, attempts: call.attempts };
   const outcome = worse(before?.outcome ?? 'not_sent', error.outcome);
   const isWorse = outcome !== error.outcome;

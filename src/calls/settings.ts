@@ -114,10 +114,10 @@ export type ClientSettings = ReturnType<typeof resolveSettings>;
 function mergeSettings(base: CallSettings, values: CheckedOptions['values']): CallSettings {
   const ofClient = optionsOf('client');
   const ofCalls = optionsOf('chat.completions.create');
-  const own = Object.entries(values).filter(
+  const overrides = Object.entries(values).filter(
     ([name, value]) => value !== undefined && ofClient.has(name) && ofCalls.has(name),
   );
-  return { ...base, ...Object.fromEntries(own) };
+  return { ...base, ...Object.fromEntries(overrides) };
 }
 
 /**

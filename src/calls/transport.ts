@@ -208,7 +208,7 @@ export class Transport {
   ): GatewayPromise<T> {
     const { kind, output, optional } = parts;
     try {
-      const { send, mayChange, own } = this.#enter(options, parts);
+      const { send, mayChange, copied } = this.#enter(options, parts);
       // The caller may change them before the next request.
       const original = mayChange ? copyParams(params) : params;
       const write = (change: Change) => {
@@ -216,13 +216,13 @@ export class Transport {
         const { output: mode } = change;
         const sent = mode === undefined ? changed : (output?.inMode(changed, mode) ?? changed);
         const request = parts.write(sent, change);
-        const kept = change === unchanged ? own : withoutChanged(own, change);
+        const kept = change === unchanged ? copied : withoutChanged(copied, change);
         const spec = createSpec(operation, request, kind, kept, gateway, this.isMedia);
         return { spec, format: parts.format(changed, change) };
       };
       // Invalid parameters are reported before invalid options.
       const written = write(unchanged);
-      const call = new Call(this.client, own, operation, params);
+      const call = new Call(this.client, copied, operation, params);
       this.#warnOfMisplaced(params);
       const source = { write, output, optional, listen: this.#listen };
       return new GatewayPromise(send(new GatewayRequest(call, source, written)));
@@ -238,9 +238,9 @@ export class Transport {
     options: RequestOptions | undefined,
   ): GatewayPromise<T> {
     try {
-      const { send, own } = this.#enter(options, {});
-      const spec = { ...makeSpec(this.client), options: own };
-      const call = new Call(this.client, own, spec.operation);
+      const { send, copied } = this.#enter(options, {});
+      const spec = { ...makeSpec(this.client), options: copied };
+      const call = new Call(this.client, copied, spec.operation);
       const source = { listen: this.#listen };
       return new GatewayPromise(send(new GatewayRequest(call, source, { spec, format })));
     } catch (cause) {
@@ -259,7 +259,7 @@ export class Transport {
     return {
       send: used.reduceRight<Send>((next, { wrap }) => wrap?.(next) ?? next, sendWithRetries),
       mayChange: used.length > 0,
-      own: options && areChecked(options) ? options : copyOptions(options),
+      copied: options && areChecked(options) ? options : copyOptions(options),
     };
   }
 

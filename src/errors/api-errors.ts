@@ -30,10 +30,10 @@ function isOwn(values: OwnArguments | StatusArguments): values is OwnArguments {
 
 function toOwn<Init extends APIErrorInit>(
   first: string | ConnectionArguments | undefined,
-  own: Init | undefined,
+  init: Init | undefined,
   defaultMessage: string,
 ): OwnArguments<Init | APIErrorInit> {
-  return typeof first === 'string' && own ? [first, own] : fromConnection(first, defaultMessage);
+  return typeof first === 'string' && init ? [first, init] : fromConnection(first, defaultMessage);
 }
 
 /**

@@ -27,12 +27,12 @@ function createInit({
   fetchOptions,
   method,
   scope,
-  headers: own,
+  headers: given,
   body,
   redirect,
 }: OutgoingRequest): object {
   const { signal } = scope.controller;
-  const headers = fetch === globalFetch ? own : withFields(own);
+  const headers = fetch === globalFetch ? given : withFields(given);
   const init = { ...fetchOptions, method, signal, headers, redirect, body: body ?? null };
   if (body === undefined) return init;
   // If a reused connection breaks, Deno resends a body of text by itself, although the first request may have

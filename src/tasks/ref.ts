@@ -272,12 +272,12 @@ export function gatewayFor(
   transport: Transport,
   { gateway: name }: TaskRef,
 ): DefinedGateway | undefined {
-  const { gateway: own, client } = transport;
-  if (name === undefined || own?.profile.name === name) return own;
+  const { gateway: current, client } = transport;
+  if (name === undefined || current?.profile.name === name) return current;
   try {
-    return client.readGateway(name)('') ?? own;
+    return client.readGateway(name)('') ?? current;
   } catch {
-    return own;
+    return current;
   }
 }
 

@@ -146,9 +146,9 @@ async function fetchFile(
     const file = await fetch(url, request);
     const headers = new Headers(incoming.response.headers);
     for (const name of contentHeaders) {
-      const own = file.headers.get(name);
-      if (own === null) headers.delete(name);
-      else headers.set(name, own);
+      const fileValue = file.headers.get(name);
+      if (fileValue === null) headers.delete(name);
+      else headers.set(name, fileValue);
     }
     return new Response(file.body, { status: 200, headers });
   } catch (cause) {

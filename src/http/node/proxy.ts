@@ -19,8 +19,8 @@ function proxyOfAgent(agent: unknown, protocol: string, levels = 2): URL | undef
     const found = isObject(value) ? parseProxy(value['uri']) : undefined;
     if (found !== undefined) return found;
   }
-  const own = symbols.find(({ description }) => description === `${protocol} proxy agent`);
-  return own && proxyOfAgent(Reflect.get(agent, own), protocol, levels - 1);
+  const agentSymbol = symbols.find(({ description }) => description === `${protocol} proxy agent`);
+  return agentSymbol && proxyOfAgent(Reflect.get(agent, agentSymbol), protocol, levels - 1);
 }
 
 /** Keys under which copies of undici share their global agent. */

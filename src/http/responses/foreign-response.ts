@@ -153,14 +153,14 @@ export function createResponse(
   body: ReadableStream<Uint8Array> | null,
   { status, statusText, headers, url, redirected }: ResponseDetails,
 ): Response {
-  const own = bodiless.includes(status) ? null : body;
-  const response = new Response(own, { status, statusText, headers });
+  const content = bodiless.includes(status) ? null : body;
+  const response = new Response(content, { status, statusText, headers });
   // The constructor can't set these two.
   Object.defineProperty(response, 'url', { value: url });
   Object.defineProperty(response, 'redirected', { value: redirected });
   // The `Response` of React Native knows no streams.
-  if (own !== null && !(response.body instanceof ReadableStream))
-    Object.defineProperty(response, 'body', { value: own });
+  if (content !== null && !(response.body instanceof ReadableStream))
+    Object.defineProperty(response, 'body', { value: content });
   return response;
 }
 

@@ -158,8 +158,8 @@ export class Limits {
   );
 
   constructor({ models, ...client }: ClientLimits) {
-    const own = Object.entries(models ?? {});
-    this.#models = new Map(own.map(([model, fields]) => [model, { ...fields }]));
+    const entries = Object.entries(models ?? {});
+    this.#models = new Map(entries.map(([model, fields]) => [model, { ...fields }]));
     this.#all = new Meter(client);
   }
 

@@ -170,8 +170,8 @@ export function drawCommand(): Command {
     const { model, count, size, quality } = options;
     const format = chooseImageFormat(options);
     const params: ImageGenerateInput = { model, prompt, n: count, size, quality, ...format };
-    await createImages(prompt, run, { size, quality, ...format }, (own) =>
-      client.images.generate(params, own),
+    await createImages(prompt, run, { size, quality, ...format }, (request) =>
+      client.images.generate(params, request),
     );
   });
 }
@@ -203,8 +203,8 @@ export function editCommand(): Command {
       ...format,
       ...(mask === undefined ? {} : { mask: await openFile(mask) }),
     };
-    await createImages(prompt, run, { size, quality, image, mask, ...format }, (own) =>
-      client.images.edit(params, own),
+    await createImages(prompt, run, { size, quality, image, mask, ...format }, (request) =>
+      client.images.edit(params, request),
     );
   });
 }

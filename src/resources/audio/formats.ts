@@ -39,7 +39,7 @@ export function speechFile(
   sent: readonly string[],
 ): ResultFormat<Response, 'binary'> {
   // The rules for URLs are those of the gateway at the time of the call.
-  const own = transport.snapshot();
+  const snapshot = transport.snapshot();
   return fileFormat({
     find: (value) => findAudio(withoutSent(value, sent)),
     /** Fetches the audio at a URL in a response, without the key, within the limits of the call. */
@@ -47,7 +47,7 @@ export function speechFile(
       const { totalTimeout: limit, maxRetries, timeout, idleTimeout } = settings;
       const totalTimeout = limit === null ? null : Math.max(1, Math.ceil(scope.remaining));
       const options = { callId, maxRetries, timeout, idleTimeout, totalTimeout };
-      return fetchFile(own, 'audio.speech.create', url, { ...options, signal: scope.signal });
+      return fetchFile(snapshot, 'audio.speech.create', url, { ...options, signal: scope.signal });
     },
     collect: collectSpeech,
   });
@@ -105,11 +105,11 @@ async function fetchTarget(
 /**
  * Streamed speech has no terminator: it is complete once its last event has arrived.
  *
- * @param own - Other rules.
+ * @param changes - Other rules.
  */
 /* @__NO_SIDE_EFFECTS__ */
 const speechProtocol = (
-  own?: Pick<StreamProtocol<SpeechStreamEvent>, 'follow'>,
+  changes?: Pick<StreamProtocol<SpeechStreamEvent>, 'follow'>,
 ): StreamProtocol<SpeechStreamEvent> => ({
   ...typedProtocol({
     schema: speechEventSchema,
@@ -122,7 +122,7 @@ const speechProtocol = (
     return toEvents(bytes);
   },
   deliver: deliverSpeech,
-  ...own,
+  ...changes,
 });
 
 /** Yields the events of a stream. The last event of MiniMax repeats all audio, which is yielded only if none was. */

@@ -45,7 +45,7 @@ export function speak(
   if (params?.stream_format === 'sse') {
     return transport.operate(operation, params, speechStream, options);
   }
-  const format = (own: SpeechCreateParamsBase) => speechFile(transport, listURLs(own));
+  const format = (changed: SpeechCreateParamsBase) => speechFile(transport, listURLs(changed));
   const file = { kind: 'binary', write: writeSpeech, format } as const;
   return transport.operate(operation, params, file, options);
 }

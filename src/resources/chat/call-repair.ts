@@ -63,14 +63,14 @@ export class CallIds {
   /** Returns the id, with a number if another call has it. A missing id stays empty. */
   take(id: string): string {
     if (id === '') return '';
-    let own = id;
+    let unique = id;
     let count = this.#counts.get(id) ?? 1;
-    while (this.#used.has(own)) {
+    while (this.#used.has(unique)) {
       count += 1;
-      own = `${id}_${count}`;
+      unique = `${id}_${count}`;
     }
     this.#counts.set(id, count);
-    this.#used.add(own);
-    return own;
+    this.#used.add(unique);
+    return unique;
   }
 }

@@ -67,8 +67,8 @@ export function createCompletion(
   options: RequestOptions | undefined,
   output?: OutputRules<ChatCompletionCreateParamsBase>,
 ): GatewayPromise<ChatCompletion> {
-  const format = (own: ChatCompletionCreateParamsBase) =>
-    formatsFor(countChoices(own, options)).format;
+  const format = (changed: ChatCompletionCreateParamsBase) =>
+    formatsFor(countChoices(changed, options)).format;
   const parts = { kind: 'json', write: writeCompletion, format, output } as const;
   return transport.operate('chat.completions.create', params, parts, options);
 }
@@ -87,10 +87,10 @@ export function streamCompletion(
     params,
     {
       kind: 'events',
-      write: (own) => ({ json: { ...writeCompletion(own).json, stream: true } }),
-      format: (own) =>
+      write: (changed) => ({ json: { ...writeCompletion(changed).json, stream: true } }),
+      format: (changed) =>
         eventFormat({
-          ...chatProtocolFor(countChoices(own, options)),
+          ...chatProtocolFor(countChoices(changed, options)),
           deliver: (emit) => deliverWithChoices(emit, includesUsage),
         }),
       output,

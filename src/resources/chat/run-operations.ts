@@ -41,8 +41,8 @@ export function parseCompletion(
     {
       kind: 'json',
       write: writeCompletion,
-      format: (own: ChatCompletionCreateParamsBase, change) =>
-        jsonFormat(formatsFor(countChoices(own, options)).whole, (completion, call) =>
+      format: (changed: ChatCompletionCreateParamsBase, change) =>
+        jsonFormat(formatsFor(countChoices(changed, options)).whole, (completion, call) =>
           new OutputParser<unknown>(params, 'parse', change).apply(completion, answeredCall(call)),
         ),
       output: findOutput(chatOutput, params),

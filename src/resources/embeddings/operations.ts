@@ -33,13 +33,13 @@ export function embed(
   options: RequestOptions | undefined,
 ): GatewayPromise<AnyResponse> {
   const body = embeddingBody('embeddings.create', params);
-  const request = (json: EmbeddingCreateParams, own: RequestOptions | undefined) =>
-    send(transport, json, () => embeddingsFormat(params, own), own);
+  const request = (json: EmbeddingCreateParams, sendOptions: RequestOptions | undefined) =>
+    send(transport, json, () => embeddingsFormat(params, sendOptions), sendOptions);
   if (!mayRequestBase64(body, options)) return request(body, options);
   // The caller may change them before the second request.
   const copy = copyParams(body);
-  return requestBase64(transport, body.model, copyOptions(options), (format, own) =>
-    request({ ...copy, ...format }, own),
+  return requestBase64(transport, body.model, copyOptions(options), (format, sendOptions) =>
+    request({ ...copy, ...format }, sendOptions),
   );
 }
 
@@ -65,11 +65,11 @@ export function createForEngine(
     params,
     {
       kind: 'json',
-      write(own) {
-        const json = embeddingBody(operation, own);
+      write(changed) {
+        const json = embeddingBody(operation, changed);
         return { params: { model: json.model }, json, explain: explainEngine };
       },
-      format: (own) => embeddingsFormat(own, options),
+      format: (changed) => embeddingsFormat(changed, options),
     },
     options,
   );
@@ -211,7 +211,8 @@ export async function createMany(
         transport,
         body.model,
         optionsForCall(request, index),
-        (encoding, own) => send(transport, { ...body, input, ...encoding }, format, own),
+        (encoding, sendOptions) =>
+          send(transport, { ...body, input, ...encoding }, format, sendOptions),
       );
       return { ...batch, response };
     } catch (error) {

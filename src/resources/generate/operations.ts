@@ -50,9 +50,9 @@ const json = 'application/json';
 
 /** Returns how both operations write their requests and ask for JSON. */
 const partsFor = (method: string, params: GenerateContentParams) => ({
-  write: (own: GenerateContentParams) => ({
-    json: createBody(own, method),
-    params: { model: own.model },
+  write: (changed: GenerateContentParams) => ({
+    json: createBody(changed, method),
+    params: { model: changed.model },
   }),
   output: findOutput(generateOutput, params),
 });

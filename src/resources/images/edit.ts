@@ -79,9 +79,9 @@ export function editImages(
   const call: ImageCall = {
     operation: 'images.edit',
     params,
-    write(changed: ImageEditParamsBase, own) {
+    write(changed: ImageEditParamsBase, sendOptions) {
       checkImage('edit', changed, 'what to change');
-      return editRequest(changed, own, profile);
+      return editRequest(changed, sendOptions, profile);
     },
   };
   return params?.stream === true
@@ -110,8 +110,8 @@ function editRequest(
   }
   const [first = { field: 'image', isFile: false }] = inputs;
   for (const { field, isFile } of inputs) {
-    const [own, other] = isFile ? ['file', 'reference'] : ['reference', 'file'];
-    const problem = `is a ${own}, but ${first.field} is a ${other}; files are sent as a form and references as JSON, so pass only one kind.`;
+    const [kind, other] = isFile ? ['file', 'reference'] : ['reference', 'file'];
+    const problem = `is a ${kind}, but ${first.field} is a ${other}; files are sent as a form and references as JSON, so pass only one kind.`;
     check(isFile === first.isFile, field, problem);
   }
   if (!first.isFile) return { json: params };

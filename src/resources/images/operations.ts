@@ -108,9 +108,9 @@ export async function* generateManyImages(
     { concurrency, onProgress },
     async ({ original: params, copy }, index) => {
       try {
-        const own = optionsForCall(request, index);
+        const callOptions = optionsForCall(request, index);
         const notify = onSubmitted && ((ref: ImageTaskRef) => onSubmitted(ref, index));
-        const calling = changeOptions(own, { onSubmitted: notify });
+        const calling = changeOptions(callOptions, { onSubmitted: notify });
         const images = await callForImages(transport, callFor(copy), calling);
         return { index, params, images };
       } catch (error) {

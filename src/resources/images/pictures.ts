@@ -152,9 +152,9 @@ function collect(
     const isOther = otherFields.test(key) && !isContent;
     if (isOther || (key === 'message' && typeof inner === 'string')) continue;
     const found = collect(inner, key, find, levels - 1);
-    const [own] = found;
+    const [only] = found;
     const isOwn = typeof inner === 'string' && found.length === 1;
-    if (isOwn && own !== undefined) Object.assign(picture, { ...own, ...picture });
+    if (isOwn && only !== undefined) Object.assign(picture, { ...only, ...picture });
     else nested.push(...found);
   }
   if (Object.keys(picture).length === 0) return nested;

@@ -131,11 +131,13 @@ const remembered = new WeakMap<object, string>();
 /** Lists the routes to try for a task, the most likely first: paths, or URLs on the gateway's origin. */
 export function listRoutes(
   { path, baseURL }: Pick<ImageTaskRef, 'path' | 'baseURL'>,
-  own: string | undefined,
+  profileRoute: string | undefined,
   known: string | undefined,
 ): readonly string[] {
   const named = path === undefined ? undefined : new URL(baseURL).origin + path;
-  const routes = [named, own, known, ...knownRoutes].filter((route) => route !== undefined);
+  const routes = [named, profileRoute, known, ...knownRoutes].filter(
+    (route) => route !== undefined,
+  );
   return [...new Set(routes)];
 }
 
@@ -155,11 +157,11 @@ async function readOne(
   sent: readonly string[],
 ): Promise<Read> {
   const { shared } = transport.client;
-  const own = gatewayFor(transport, ref)?.profile.imageTask;
+  const profileRoute = gatewayFor(transport, ref)?.profile.imageTask;
   const readAt = readerFor(transport, ref, options, sent);
   let missing: unknown;
   let unknown: Read | undefined;
-  for (const route of listRoutes(ref, own, remembered.get(shared))) {
+  for (const route of listRoutes(ref, profileRoute, remembered.get(shared))) {
     try {
       const read = await readAt(id, fill(route, id));
       if (read.data.isKnown) {

@@ -76,8 +76,8 @@ function toWaitOptions(options: ImageRequestOptions): CheckedWait<ImageTask> {
   const defaults = withDefaults('images.wait', {});
   const { taskTimeout = defaults.timeout } = options;
   const pollTimeout = Math.min(defaults.pollTimeout, options.timeout ?? defaults.pollTimeout);
-  const own = withoutNulls(options, 'images.generate');
-  return changeOptions(defaults, { ...own, ...defaults, pollTimeout, timeout: taskTimeout });
+  const given = withoutNulls(options, 'images.generate');
+  return changeOptions(defaults, { ...given, ...defaults, pollTimeout, timeout: taskTimeout });
 }
 
 const resultIn = <Result>(data: Answered<Result>): Result | undefined =>
@@ -111,8 +111,8 @@ class ImageRun {
     const { onSubmitted, totalTimeout = transport.client.call.totalTimeout } = options;
     const end = totalTimeout === null ? null : this.#startedAt + totalTimeout - performance.now();
     return withLimit(options.signal, end, tooLate, async (signal) => {
-      const own = changeOptions(toWaitOptions(options), { signal });
-      const scope = new WaitScope(imageTasks, transport, own);
+      const waitOptions = changeOptions(toWaitOptions(options), { signal });
+      const scope = new WaitScope(imageTasks, transport, waitOptions);
       try {
         return await followTask(scope, submitted, { onSubmitted, resultIn }, (done) =>
           toResult(readImages(scope, done)),
@@ -149,21 +149,24 @@ export function callForImages(
   const run = new ImageRun(transport, given);
   const { options } = run;
   const { operation, params } = call;
-  const send = (own: ImageRequestOptions | undefined, written?: ReturnType<typeof writeCall>) =>
+  const send = (
+    sendOptions: ImageRequestOptions | undefined,
+    written?: ReturnType<typeof writeCall>,
+  ) =>
     transport.operate(
       operation,
       params,
       {
         kind: 'json',
         write: (sent, change) =>
-          (change === unchanged ? written : undefined) ?? writeCall(call, own, sent),
+          (change === unchanged ? written : undefined) ?? writeCall(call, sendOptions, sent),
         format(sent) {
           const urls = listURLs(sent);
           const readTask = readTaskResponse(transport, sent.model, () => asImages, urls);
           return wholeFormat(readTask, urls);
         },
       },
-      own,
+      sendOptions,
     );
   if (options.ledger === undefined) return send(given)._thenUnwrap(run.complete);
   const checked: ImageRequestOptions = transport.checkOptions(operation, options);

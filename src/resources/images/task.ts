@@ -111,8 +111,8 @@ export function findAcceptedTask(
     (item) => readTaskId(item) ?? (isSure ? readId(item['id']) : undefined),
   );
   const making = isEmpty ? undefined : (findFirst(levels, readMakingId) ?? findTaskRequestId(body));
-  const own = taskId ?? (isSure ? findAnyId(levels) : undefined) ?? making;
-  const single = own === undefined ? findIdTexts(body) : [own];
+  const taskName = taskId ?? (isSure ? findAnyId(levels) : undefined) ?? making;
+  const single = taskName === undefined ? findIdTexts(body) : [taskName];
   const ids = several.length > 0 ? several : single;
   if (ids.length > 0) return { ids, address };
   if (status !== 202) return undefined;

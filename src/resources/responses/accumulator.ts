@@ -444,8 +444,8 @@ function finishItem(open: OpenItem, status: unknown): void {
   if (!isSorted) {
     const sorted = [...new Set(parts.values())].toSorted(byOrder);
     for (const name of ['content', 'summary'] as const) {
-      const own = sorted.filter(({ list }) => list === name).map(({ part }) => part);
-      if (own.length > 0) item[name] = own;
+      const matching = sorted.filter(({ list }) => list === name).map(({ part }) => part);
+      if (matching.length > 0) item[name] = matching;
     }
     open.isSorted = true;
   }

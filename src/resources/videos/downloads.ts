@@ -138,8 +138,8 @@ async function readContentId(
   options: RequestOptions,
 ): Promise<string> {
   const { signal, headers, fetchOptions, timeout, totalTimeout } = options;
-  const own = { signal, headers: withoutRange(headers), fetchOptions, timeout, totalTimeout };
-  const task = await readTask(transport, resolved, own);
+  const reading = { signal, headers: withoutRange(headers), fetchOptions, timeout, totalTimeout };
+  const task = await readTask(transport, resolved, reading);
   const { id, content_id: contentId, status, error, raw } = task;
   const { ref } = resolved;
   const { hide } = transport.client.credential;
@@ -172,16 +172,16 @@ export function download(
   const { hide } = transport.client.credential;
   const queue = queues.get(transport.client.shared) ?? new DownloadQueue();
   queues.set(transport.client.shared, queue);
-  const own = { ...request, ...more };
+  const merged = { ...request, ...more };
   const isVideo = (variant ?? 'video') === 'video';
   const completed = findCompleted(task);
   const result =
-    isVideo && resultURL ? new ResultURL(transport, resolved, completed?.url, own) : undefined;
+    isVideo && resultURL ? new ResultURL(transport, resolved, completed?.url, merged) : undefined;
   const explain = (failure: DescribedFailure): Error | undefined =>
     explainDownload(failure, { ref, hide });
   const gateway = gatewayFor(transport, ref);
   const caller = transport.snapshot();
-  const sent = { ...own, query: { ...request.query, ...more?.query, variant } };
+  const sent = { ...merged, query: { ...request.query, ...more?.query, variant } };
   const ask = (id: string, isDone: boolean) => {
     const rules = createRules(queue, isDone && result?.known === undefined);
     const write = (params: { readonly task_id: string }) => {
@@ -195,7 +195,7 @@ export function download(
   const content =
     id === undefined
       ? new GatewayPromise(
-          readContentId(caller, resolved, own).then((found) => ask(found, true).state().opened),
+          readContentId(caller, resolved, merged).then((found) => ask(found, true).state().opened),
         )
       : ask(id, completed !== undefined);
   return result === undefined ? content : result.orElse(content);

@@ -81,7 +81,7 @@ export const videoTasks: TaskKind<VideoTaskRef, VideoTask> = {
     const { unsupported } = gatewayFor(transport, ref)?.profile ?? {};
     const isServed = unsupported?.['videos.retrieveFromVendor'] === undefined;
     if (ref.route.type !== 'openai' || !isServed) return undefined;
-    return (own, target, options) => readTask(own, target, options, vendorRoute);
+    return (caller, target, options) => readTask(caller, target, options, vendorRoute);
   },
   restate: restateVideo,
   errors: videoErrors,

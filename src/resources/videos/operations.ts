@@ -63,14 +63,14 @@ async function submitWithin(
 ): Promise<VideoTask> {
   const since = scope.now;
   const { onSubmitted, totalTimeout = transport.client.call.totalTimeout } = options;
-  const own = changeOptions(optionsFor(options, submission.operation), {
+  const submitOptions = changeOptions(optionsFor(options, submission.operation), {
     timeout: undefined,
     totalTimeout: shorter(options.timeout, totalTimeout),
   });
   try {
-    const task = toTaskSubmission(transport, submission, own);
-    const submitted = await submitOnce(transport, task, own);
-    rememberSent(listURLs([submission.fields, own.extraBody]), submitted.ref);
+    const task = toTaskSubmission(transport, submission, submitOptions);
+    const submitted = await submitOnce(transport, task, submitOptions);
+    rememberSent(listURLs([submission.fields, submitOptions.extraBody]), submitted.ref);
     const following = { onSubmitted, since, statusOf: ({ status }: VideoTask) => status };
     return await followTask(scope, submitted, following, (done) => done.task);
   } catch (error) {

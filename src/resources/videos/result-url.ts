@@ -119,8 +119,8 @@ export class ResultURL {
   async #read(callId: string | undefined): Promise<string | undefined> {
     if (this.#isAbsent) return undefined;
     const { signal, headers, query, fetchOptions } = this.#options;
-    const own = { signal, headers: withoutRange(headers), query, fetchOptions, callId };
-    const options = { ...own, totalTimeout: Math.min(longestRead, this.#limit ?? longestRead) };
+    const kept = { signal, headers: withoutRange(headers), query, fetchOptions, callId };
+    const options = { ...kept, totalTimeout: Math.min(longestRead, this.#limit ?? longestRead) };
     const task = await readTask(this.#transport, this.#resolved, options).catch(() => undefined);
     const { status, url } = task ?? {};
     if (url !== undefined && this.#isOther(url)) return url;
@@ -137,8 +137,8 @@ export class ResultURL {
     if (inline !== undefined) return toResponse(inline);
     const { signal, headers, fetchOptions, maxRetries, timeout, idleTimeout } = this.#options;
     const ranges = [...headerPairs(headers)].filter(([name]) => isRange(name));
-    const own = { signal, fetchOptions, maxRetries, timeout, idleTimeout, callId };
-    const options = { ...own, headers: Object.fromEntries(ranges), totalTimeout: this.#limit };
+    const kept = { signal, fetchOptions, maxRetries, timeout, idleTimeout, callId };
+    const options = { ...kept, headers: Object.fromEntries(ranges), totalTimeout: this.#limit };
     return fetchFile(this.#transport, 'videos.downloadContent', url, options);
   }
 }

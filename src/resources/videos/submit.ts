@@ -109,8 +109,11 @@ export function createSubmission(
       checkReference(list === value ? `${name}[${index}]` : name, item, profile);
     }
   }
-  const own = { seconds: toSecondsText(seconds), input_reference: toReference(reference, profile) };
-  return { operation: 'videos.create', fields: { ...copyParams(params), ...own }, model };
+  const converted = {
+    seconds: toSecondsText(seconds),
+    input_reference: toReference(reference, profile),
+  };
+  return { operation: 'videos.create', fields: { ...copyParams(params), ...converted }, model };
 }
 
 export function remixSubmission(
@@ -303,7 +306,7 @@ function sendOnce(
   const submissionFor = (params: JsonObject, change: Change): VideoSubmission =>
     isRemix || change === unchanged ? submission : createSubmission(transport, params);
   // The fields of `extraBody` are already in the body. Options that are not an object are left to their check.
-  const own =
+  const sendOptions =
     options.extraBody === undefined ? options : changeOptions(options, { extraBody: undefined });
   return transport.operate(
     submission.operation,
@@ -320,7 +323,7 @@ function sendOnce(
         return submittedFormat(transport, changed, sent);
       },
     },
-    own,
+    sendOptions,
   );
 }
 

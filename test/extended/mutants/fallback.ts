@@ -76,7 +76,7 @@ export const fallbackMutants: MutantsByFile = {
       is: 'if (isUnsent(findRequest(cause))) throw addReason(before, errorMessage(cause));',
       becomes: '',
     },
-    { is: 'new Set([...call.attempts, ...own])', becomes: 'new Set(own)' },
+    { is: 'new Set([...call.attempts, ...attempts])', becomes: 'new Set(attempts)' },
     { is: '  first.call.mayChange = true;', becomes: '' },
   ],
   'policies/modes/output-modes.ts': [

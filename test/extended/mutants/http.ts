@@ -235,7 +235,7 @@ export const httpMutants: MutantsByFile = {
     },
   ],
   'http/send.ts': [
-    { is: 'fetch === globalFetch ? own : withFields(own)', becomes: 'own' },
+    { is: 'fetch === globalFetch ? given : withFields(given)', becomes: 'given' },
     {
       is: 'if (status === 307 || status === 308) return true;',
       becomes: 'if (status >= 300) return true;',

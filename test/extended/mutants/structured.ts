@@ -22,7 +22,7 @@ export const structuredMutants: MutantsByFile = {
       is: 'objects.every((object) => isSameJSON(object, first)) ? [first] : objects',
       becomes: 'objects',
     },
-    { is: 'while (this.#used.has(own)) {', becomes: 'while (false) {' },
+    { is: 'while (this.#used.has(unique)) {', becomes: 'while (false) {' },
   ],
   'resources/chat/delivery.ts': [
     { is: 'if (isFinish) held = chunk;\n      else emit(chunk);', becomes: 'emit(chunk);' },

@@ -79,8 +79,8 @@ export function createClient(target: Target, options: GatewayOptions = {}): Gate
 /** Returns a URL with the query of the base URL, which the client sends with every request. */
 function withQuery(target: Target, url: string): string {
   const { query } = locate(target) ?? {};
-  const own = new URL(url).searchParams;
-  const added = Object.entries(query ?? {}).filter(([name]) => !own.has(name));
+  const present = new URL(url).searchParams;
+  const added = Object.entries(query ?? {}).filter(([name]) => !present.has(name));
   return added.length === 0 ? url : appendQuery(url, buildQuery(Object.fromEntries(added)));
 }
 

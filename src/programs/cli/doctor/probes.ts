@@ -128,8 +128,9 @@ async function softwareRow(
   const version = trimmedText(status['version']);
   if (version !== undefined) return toRow('software', 'ok', `version ${version}, by /api/status`);
   if (family?.name === 'litellm') {
-    const own = await readLiteLLMVersion(target);
-    if (own !== undefined) return toRow('software', 'ok', `LiteLLM ${own}, by /health/readiness`);
+    const reported = await readLiteLLMVersion(target);
+    if (reported !== undefined)
+      return toRow('software', 'ok', `LiteLLM ${reported}, by /health/readiness`);
   }
   return toRow('software', 'unknown', `server: ${headers.get('server') ?? 'not named'}`);
 }

@@ -35,24 +35,24 @@ const commonFolders =
 
 function rulesFor(target: Target): readonly ScrubRule[] {
   const { key, baseURL } = target;
-  const own: ScrubRule[] = [
+  const rules: ScrubRule[] = [
     { name: 'key', pattern: key, isWord: key.length < 8 },
     ...secretHeaders(target).map(([, value]) => ({ name: 'key', pattern: value })),
     ...Object.values(prompts).map((pattern) => ({ name: 'prompt', pattern })),
     { name: 'key', pattern: /\bsk-[\w*.…-]+/g },
     { name: 'host', pattern: /\b(?:https?|wss?):\/\/[\w[][^\s,;)]*/g },
   ];
-  if (!URL.canParse(baseURL)) return [...own, { name: 'host', pattern: baseURL }, ...secrets];
+  if (!URL.canParse(baseURL)) return [...rules, { name: 'host', pattern: baseURL }, ...secrets];
   const { host, hostname, pathname, searchParams } = new URL(baseURL);
-  own.push({ name: 'host', pattern: host }, { name: 'host', pattern: hostname });
+  rules.push({ name: 'host', pattern: host }, { name: 'host', pattern: hostname });
   const folders = pathname
     .split('/')
     .filter((folder) => folder !== '' && !commonFolders.test(folder));
   for (const secret of [...folders, ...searchParams.values()]) {
     // A short one would occur inside words.
-    own.push({ name: 'path', pattern: secret.length < 4 ? `/${secret}` : secret });
+    rules.push({ name: 'path', pattern: secret.length < 4 ? `/${secret}` : secret });
   }
-  return [...own, ...secrets];
+  return [...rules, ...secrets];
 }
 
 /** Removes the key, the host, the account and prompts from texts, and counts them. */

@@ -193,7 +193,7 @@ export function adviseSettings(
 /** Formats a module with the profile of a gateway, and the options of a client for it. */
 export function formatProfile({ gateway, profile, options }: ReportSettings): string {
   const { exported } = profiles[gateway];
-  const own = profile === undefined ? exported : profileCode(gateway, profile, '');
+  const written = profile === undefined ? exported : profileCode(gateway, profile, '');
   const others = Object.entries(options).map(
     ([name, value]) => `  ${name}: ${toCode(value, '  ')},`,
   );
@@ -201,7 +201,7 @@ export function formatProfile({ gateway, profile, options }: ReportSettings): st
     `import { type GatewayOptions, type GatewayProfile, ${exported} } from 'model-gateway';`,
     '',
     '/** The profile that `model-gateway doctor --write-profile` found for a gateway. */',
-    `export const profile: GatewayProfile = ${own};`,
+    `export const profile: GatewayProfile = ${written};`,
     '',
     '/** Options of a client for the gateway: `new Gateway({ ...options, baseURL, apiKey })`. */',
     'export const options: GatewayOptions = {',

@@ -102,7 +102,7 @@ export function withCost(
   quotaPerDollar: number,
 ): ReportRow {
   if (row.call === undefined || result === undefined) return row;
-  const own = entries.filter(
+  const charged = entries.filter(
     ({ requestId, type }) => type === 'consume' && requestIds.includes(requestId ?? ''),
   );
   const refunds = entries.filter(
@@ -110,9 +110,9 @@ export function withCost(
   );
   const sum = (list: readonly ChargeEntry[]): number =>
     list.reduce((total, entry) => total + toUSD(entry, quotaPerDollar), 0);
-  if (own.length > 0) {
+  if (charged.length > 0) {
     const refunded = refunds.length > 0 ? '; refunded' : '';
-    const usd = Math.max(0, sum(own) - sum(refunds));
+    const usd = Math.max(0, sum(charged) - sum(refunds));
     return {
       ...row,
       detail: `${row.detail}${refunded}`,

@@ -45,8 +45,8 @@ function assume(kind: string, work: Work, seconds: number): number {
 
 /** Returns the highest ratio of the groups that may use a model. */
 function highestRatio({ groups }: ModelPrice, ratios: Readonly<Record<string, number>>): number {
-  const own = groups.map((group) => ratios[group]).filter((ratio) => ratio !== undefined);
-  const all = own.length > 0 ? own : Object.values(ratios);
+  const known = groups.map((group) => ratios[group]).filter((ratio) => ratio !== undefined);
+  const all = known.length > 0 ? known : Object.values(ratios);
   return all.length === 0 ? 1 : Math.max(...all);
 }
 

@@ -177,5 +177,5 @@ export async function makeCall(
   };
 }
 
-const joined = (own: AbortSignal | null | undefined, other: AbortSignal): AbortSignal =>
-  own ? AbortSignal.any([own, other]) : other;
+const joined = (signal: AbortSignal | null | undefined, other: AbortSignal): AbortSignal =>
+  signal ? AbortSignal.any([signal, other]) : other;
