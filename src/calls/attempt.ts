@@ -111,7 +111,7 @@ export async function attempt(
   }
 }
 
-/** Returns the answer with a success response. Its value is read by the format, and ends the request. */
+/** Wraps a success response. Reading it by the format of the request ends the request. */
 export function open<T>(request: GatewayRequest<T>, incoming: IncomingResponse): OpenResponse<T> {
   const opened = {
     response: incoming.response,

@@ -5,7 +5,7 @@ import { type Change, unchanged } from '../http/request.ts';
 export interface Opened {
   readonly response: Response;
   readonly requestId: string | undefined;
-  /** How the request that was answered differs from the caller's; default: not at all. */
+  /** How the request of this response differs from the caller's; default: not at all. */
   readonly change?: Change | undefined;
   /** Returns the attempts of the call that failed before this response; none if it is missing. */
   failed?(): readonly AttemptEvidence[];
@@ -13,7 +13,7 @@ export interface Opened {
   raw(): Response;
 }
 
-/** Returns another answer after an error of reading one, or throws. */
+/** Returns another response after one could not be read, or throws. */
 type Next<T> = (error: unknown) => Promise<OpenResponse<T>>;
 
 /** A response with received headers, and two ways to read its body. */
@@ -27,7 +27,7 @@ export class OpenResponse<T> implements Opened {
     this.#read = read;
   }
 
-  /** Returns the answer of a response whose value is known. */
+  /** Creates one whose value is known. */
   static of<T>(response: Response, requestId: string | undefined, value: T): OpenResponse<T> {
     return new OpenResponse({ response, requestId, raw: () => response }, () =>
       Promise.resolve(value),
@@ -54,18 +54,18 @@ export class OpenResponse<T> implements Opened {
     return this.#opened.raw();
   }
 
-  /** Returns the same answer, read by this function. */
+  /** Returns the same response, read by this function. */
   readBy<Result>(read: () => Promise<Result>): OpenResponse<Result> {
     return new OpenResponse(this, read);
   }
 
-  /** Replaces this answer by the next one if it cannot be read. What was added first is asked first. */
+  /** Adds a function that replaces this response if it cannot be read. They are called in the order added. */
   orElse(next: Next<T>): this {
     this.#next.push(next);
     return this;
   }
 
-  /** Reads the body, or that of the answer that replaces this one. Called at most once. */
+  /** Reads the body, or that of the response that replaces this one. Called at most once. */
   async parse(): Promise<T> {
     for (;;) {
       try {

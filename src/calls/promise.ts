@@ -119,7 +119,7 @@ export class GatewayPromise<T> extends Promise<T> {
   }
 }
 
-/** Returns how the request that was answered differs from the caller's. Await the result of the call first. */
+/** Returns how the request of the response differs from the caller's. Await the result of the call first. */
 export async function readChange(call: GatewayPromise<unknown>): Promise<Change> {
   const { change } = await call.state().opened;
   return change;

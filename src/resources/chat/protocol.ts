@@ -39,7 +39,7 @@ function createFormats(choices: number) {
 let single: ReturnType<typeof createFormats> | undefined;
 
 /**
- * Returns how to read completions: `protocol` for streamed ones, `format` for whole ones, and `answer` for whole ones
+ * Returns how to read completions: `protocol` for streamed ones, `format` for whole ones, and `whole` for whole ones
  * that a helper changes.
  *
  * @param choices - Number of requested choices.

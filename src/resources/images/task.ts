@@ -81,7 +81,7 @@ function idInAddress(address: string | undefined): string | undefined {
 /**
  * Returns the task that a response names, unless the response contains an image.
  *
- * @param answer - The parsed response; `undefined` if the body was empty.
+ * @param received - The parsed response; `undefined` if the body was empty.
  */
 export function findAcceptedTask(
   received: unknown,
