@@ -1,5 +1,5 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { systemTests } from '../vitest.config.ts';
 import { mutants } from './extended/mutants/index.ts';
@@ -31,11 +31,44 @@ test('the map has every room, and no other', () => {
   ).toEqual(rooms.toSorted());
 });
 
+const isSource = (path: string): boolean => existsSync(join(root, 'src', path));
+
 test('every file that answers a question exists', () => {
   const files = named(questions, 2);
 
   expect(files.length).toBeGreaterThan(9);
-  expect(files.filter((file) => !existsSync(join(root, 'src', file)))).toEqual([]);
+  expect(files.filter((file) => !isSource(file))).toEqual([]);
+});
+
+test('every file that a page for maintainers names exists', () => {
+  const pages = [text, readFileSync(join(root, 'docs/wire.md'), 'utf8')].join('\n');
+  const paths = [...pages.matchAll(/`([\w.-]+\/[\w./-]+\.(?:tsx?|md))`/g)].map(
+    ([, path = '']) => path,
+  );
+  const folders = ['', 'src', 'src/resources', 'test'];
+  const exists = (path: string) => folders.some((folder) => existsSync(join(root, folder, path)));
+
+  expect(paths.length).toBeGreaterThan(100);
+  expect(paths.filter((path) => !exists(path))).toEqual([]);
+});
+
+test('every function that a step of a call names is in a file that the step names', () => {
+  const [calls = ''] = /\n## One call\n[^]*?\n## /.exec(text) ?? [];
+  const steps = calls.match(/^\d\. .+/gm) ?? [];
+  const missing = steps.flatMap((step) => {
+    const names = [...step.matchAll(/`([\w./-]+\.ts)`/g)].map(([, name = '']) => name);
+    const folder = dirname(names[0] ?? '');
+    const files = names.map((name) => (name.includes('/') ? name : join(folder, name)));
+    const source = files.filter(isSource).map(readSource).join('\n');
+    const functions = [...step.matchAll(/`(#?\w+)\(\)`/g)].map(([, name = '']) => name);
+    return [
+      ...files.filter((file) => !isSource(file)),
+      ...functions.filter((name) => !new RegExp(`(?<!\\w)${name}[(<]| ${name} =`).test(source)),
+    ];
+  });
+
+  expect(steps).toHaveLength(16);
+  expect(missing).toEqual([]);
 });
 
 test('every command exists', () => {
