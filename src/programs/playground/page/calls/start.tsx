@@ -17,12 +17,16 @@ const openCalls = draft<Readonly<Record<string, string>>>('open-calls', {});
 /** The last press. One that follows at once is a part of it, even if its result has arrived. */
 const lastPress = { key: '', at: -pressTime };
 
+/** The ids of calls whose start had no response. The next press repeats the lost one, even if the result has arrived. */
+const lostCalls = new Map<string, string>();
+
 const setOpen = (key: string, id: string | undefined): void => {
   const { [key]: _, ...others } = openCalls.peek();
   openCalls.value = id === undefined ? others : { ...others, [key]: id };
 };
 
-effect(() => {
+/** Forgets the calls whose result is here. */
+function closeEnded(): void {
   const known = calls.value;
   for (const [key, id] of Object.entries(openCalls.peek())) {
     const call = known.get(id);
@@ -31,7 +35,8 @@ effect(() => {
     // A press after a stop is meant as another call.
     if (call.status === 'stopped') lastPress.key = '';
   }
-});
+}
+effect(closeEnded);
 
 const repeated =
   'This press sent nothing: it came right after the one before. Press again for a new call.';
@@ -49,23 +54,26 @@ async function digest(input: CallInput, files: CallFiles): Promise<string> {
 /** Starts a call. @returns why the press sent nothing; an empty string if it started the call */
 export async function startCall(input: CallInput, files: CallFiles = {}): Promise<string> {
   const key = await digest(input, files);
-  const open = openCalls.peek()[key];
+  const open = openCalls.peek()[key] ?? lostCalls.get(key);
   const isRepeat = lastPress.key === key && performance.now() - lastPress.at < pressTime;
   Object.assign(lastPress, { key, at: performance.now() });
   if (open === undefined && isRepeat) return repeated;
   const id = open ?? crypto.randomUUID();
   setOpen(key, id);
+  lostCalls.delete(key);
   try {
     await sendCall(id, input, files);
   } catch (error) {
     // Without a response the call may have been started, so its id is kept.
     if (error instanceof ServerError && error.status > 0) setOpen(key, undefined);
+    else lostCalls.set(key, id);
     lastPress.key = '';
     throw error;
   }
+  closeEnded();
   return open === undefined
     ? ''
-    : 'This press sent nothing: its call was running already. Press again after the result.';
+    : 'This press sent nothing: its call was made already. Press again after the result.';
 }
 
 /**
