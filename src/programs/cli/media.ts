@@ -75,11 +75,16 @@ async function reuseImages(
   );
 }
 
-/** Creates images once, saves them, and prints their paths. */
+/**
+ * Creates images once, saves them, and prints their paths.
+ *
+ * @param work - What the model does, for the question before the charge.
+ */
 async function createImages(
   prompt: string,
   run: Run<ImageOptions>,
   input: object,
+  work: string,
   send: (options: ImageRequestOptions) => PromiseLike<ImagesResponse>,
 ): Promise<void> {
   const { options, terminal, json } = run;
@@ -102,9 +107,8 @@ async function createImages(
     let isSent = false;
     try {
       targets = await chooseTargets('image', options, count);
-      const images = count === 1 ? 'an image' : `${count} images`;
       const price = await run.price({ model, images: count });
-      await run.confirmCharge(`${model} creates ${images}${price}, which will be charged.`);
+      await run.confirmCharge(`${model} ${work}${price}, which will be charged.`);
       terminal.progress('Waiting for the image…');
       isSent = true;
       response = await send({
@@ -170,7 +174,8 @@ export function drawCommand(): Command {
     const { model, count, size, quality } = options;
     const format = chooseImageFormat(options);
     const params: ImageGenerateInput = { model, prompt, n: count, size, quality, ...format };
-    await createImages(prompt, run, { size, quality, ...format }, (request) =>
+    const work = count === 1 ? 'creates an image' : `creates ${count} images`;
+    await createImages(prompt, run, { size, quality, ...format }, work, (request) =>
       client.images.generate(params, request),
     );
   });
@@ -203,7 +208,8 @@ export function editCommand(): Command {
       ...format,
       ...(mask === undefined ? {} : { mask: await openFile(mask) }),
     };
-    await createImages(prompt, run, { size, quality, image, mask, ...format }, (request) =>
+    const work = count === 1 ? 'edits an image' : `creates ${count} edited images`;
+    await createImages(prompt, run, { size, quality, image, mask, ...format }, work, (request) =>
       client.images.edit(params, request),
     );
   });

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { isObject } from '../../answers/objects.ts';
-import type { Amount, Gateway, ModelPrice } from '../../index.ts';
+import type { Amount, ModelPrice } from '../../index.ts';
 import { saveTo } from '../../adapters/node/index.ts';
+import { amountFormat } from '../amounts.ts';
 import { bareCommand, command, define, type Run } from './command.ts';
 import { chooseTargets, save } from './files.ts';
 import { findCall } from './records.ts';
@@ -133,45 +133,6 @@ export function postCommand(): Command {
   });
 }
 
-const formatAmount = ({ value, unit }: Amount): string => {
-  const number = value.toLocaleString('en', { maximumSignificantDigits: 12 });
-  return unit === 'USD' ? `$${number}` : `${number} ${unit}`;
-};
-
-/** Returns how many units of the gateway are one US dollar, if its public status route says so. */
-async function readUnitsPerDollar(
-  client: Gateway,
-  signal: AbortSignal,
-): Promise<number | undefined> {
-  try {
-    const status = await client.get('/api/status', {
-      signal,
-      maxRetries: 0,
-      totalTimeout: 5_000,
-    });
-    const data = isObject(status) && isObject(status['data']) ? status['data'] : {};
-    const { quota_per_unit: units } = data;
-    return typeof units === 'number' && units > 0 ? units : undefined;
-  } catch (error) {
-    if (signal.aborted) throw error;
-    return undefined;
-  }
-}
-
-/** Returns a function that formats amounts, in US dollars if the rate of the gateway's unit is known. */
-async function amountFormat(
-  units: readonly string[],
-  client: Gateway,
-  run: Run<unknown>,
-): Promise<(amount: Amount) => string> {
-  const isQuota = !run.json && units.includes('quota');
-  const perDollar = isQuota ? await readUnitsPerDollar(client, run.signal) : undefined;
-  return (amount) =>
-    perDollar === undefined || amount.unit === 'USD'
-      ? formatAmount(amount)
-      : `${formatAmount({ value: amount.value / perDollar, unit: 'USD' })} (${formatAmount(amount)})`;
-}
-
 /** A column of a table. */
 interface Column {
   readonly heading: string;
@@ -208,7 +169,7 @@ function balanceCommand(): Command {
     const client = await run.client();
     const balance = await client.account.balance({ signal: run.signal });
     const { used, limit, available, expiresAt } = balance;
-    const format = await amountFormat([used.unit], client, run);
+    const format = await amountFormat(run.json ? [] : [used], client, run.signal);
     run.show(balance, [
       `used       ${format(used)}`,
       `limit      ${limit === undefined ? 'none' : format(limit)}`,
@@ -248,8 +209,8 @@ function chargesCommand(): Command {
       from: since === undefined ? undefined : Date.now() - since,
     };
     const charges = await client.account.charges(query, { signal: run.signal });
-    const units = charges.data.map(({ amount }) => amount.unit);
-    const format = await amountFormat(units, client, run);
+    const amounts = run.json ? [] : charges.data.map(({ amount }) => amount);
+    const format = await amountFormat(amounts, client, run.signal);
     const rows = charges.data.map((charge) => {
       const { at, type: kind, amount, model: name = '', requestId: id, taskId: task } = charge;
       return [formatTime(at), kind, format(amount), name, id ?? task ?? ''];
@@ -321,7 +282,7 @@ function settleCommand(): Command {
     const settled = await client.account.settle(found, { signal: run.signal });
     const { verdict, amount, reason } = settled;
     const text = verdict.replace('_', ' ');
-    const format = await amountFormat(amount === undefined ? [] : [amount.unit], client, run);
+    const format = await amountFormat(run.json ? [] : [amount], client, run.signal);
     run.show(settled, [amount === undefined ? text : `${text}  ${format(amount)}`]);
     if (!run.json) run.terminal.note(reasonText(reason));
     if (verdict === 'unknowable') throw new Exit(exitCodes.unknown);

@@ -412,9 +412,10 @@ export interface VideoQuirks {
 export interface AccountQuirks {
   /**
    * Available routes: `log` is `/api/log/token`, `usage` is `/api/usage/token/`, `billing` the two under
-   * `/v1/dashboard/billing`, `pricing` is `/api/pricing`. @defaultValue all of them
+   * `/v1/dashboard/billing`, `pricing` is `/api/pricing`, `status` is `/api/status` with the value of a unit of
+   * quota. @defaultValue all of them
    */
-  accountRoutes: readonly ('log' | 'usage' | 'billing' | 'pricing')[];
+  accountRoutes: readonly ('log' | 'usage' | 'billing' | 'pricing' | 'status')[];
   /** Delay until a log entry is visible, in milliseconds of the emulator's clock. @defaultValue 0 */
   usageLogDelay: number;
   /** Maximum number of entries sent, newest first; there is no pagination. @defaultValue 1000 */
@@ -594,7 +595,7 @@ export const defaultQuirks: Quirks = {
   contentLength: true,
   contentNeedsKey: false,
   vendorBody: 'task',
-  accountRoutes: ['log', 'usage', 'billing', 'pricing'],
+  accountRoutes: ['log', 'usage', 'billing', 'pricing', 'status'],
   usageLogDelay: 0,
   usageLogEntries: 1_000,
   usageLogLimit: 20,

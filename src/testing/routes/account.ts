@@ -109,6 +109,11 @@ function readPrices({ models, strictModels }: World): Response {
   });
 }
 
+function readStatus(): Response {
+  const data = { quota_per_unit: perDollar, system_name: 'New API', version: 'emulator' };
+  return Response.json({ data, message: '', success: true });
+}
+
 interface AccountRoute {
   readonly kind: AccountQuirks['accountRoutes'][number];
   /** Counts as a read of the log, which has a rate limit. */
@@ -129,6 +134,7 @@ const routes: Readonly<Record<string, AccountRoute>> = {
   '/dashboard/billing/subscription': { ...billing, answer: readSubscription },
   '/dashboard/billing/usage': { ...billing, answer: readBilled },
   '/api/pricing': { kind: 'pricing', answer: readPrices },
+  '/api/status': { kind: 'status', answer: readStatus },
 };
 
 /** Paths of the account routes. */

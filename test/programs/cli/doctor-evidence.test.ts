@@ -103,7 +103,7 @@ describe('a gateway without a header of its own', () => {
     },
     {
       name: 'nothing that is known',
-      options: {},
+      options: { quirks: { accountRoutes: [] } },
       answers: { '/v1/chat/completions': { detail: 'Not Found' } },
       family: 'unknown read as new-api; nothing identifies the gateway',
       software: 'unknown server: not named',

@@ -269,11 +269,13 @@ test.each([
 test.each([
   { rate: { quota_per_unit: 1_000_000 }, used: 'used       $0.001 (1,000 quota)' },
   { rate: {}, used: 'used       1,000 quota' },
-  { rate: undefined, used: 'used       1,000 quota' },
+  { rate: 'not served', used: 'used       1,000 quota' },
+  { rate: undefined, used: 'used       $0.002 (1,000 quota)' },
 ])('the balance is in dollars if the gateway shows its rate: $rate', async ({ rate, used }) => {
   await machine.run([...draw, 'A boat']);
+  if (rate === 'not served') emulator.quirks.accountRoutes = ['usage'];
   const url = await startProxy(emulator, (response, { path }) =>
-    path === '/api/status' && rate !== undefined
+    path === '/api/status' && typeof rate === 'object'
       ? Response.json({ success: true, data: rate })
       : response,
   );
@@ -291,6 +293,16 @@ test('the question before a charge has the price, and No says that nothing was s
 
   expect(await run.end()).toBe(1);
   expect(run.screen).toMatch(/Nothing was sent\.\r\n$/);
+  expect(emulator.charges).toHaveLength(0);
+});
+
+test('the question before an edit says that an image is edited', async () => {
+  const edit = ['edit', '-m', 'm-image', '--image', 'https://example.com/cat.png', 'Make it snow'];
+  const run = machine.open(edit);
+  await run.shows(/m-image edits an image, about \$0\.002, which will be charged\./);
+  run.type('\r');
+
+  expect(await run.end()).toBe(1);
   expect(emulator.charges).toHaveLength(0);
 });
 
@@ -339,11 +351,8 @@ test('a dumb terminal gets lines without escape sequences, one for each new stat
 
 test('account settle has dollars if the gateway shows its rate', async () => {
   await machine.run([...draw, 'A boat']);
-  const url = await startProxy(emulator, (response, { path }) =>
-    path === '/api/status' ? Response.json({ data: { quota_per_unit: 500_000 } }) : response,
-  );
   const id = emulator.charges[0]?.requestId ?? '';
-  const run = machine.open(['account', 'settle', id, '--base-url', url]);
+  const run = machine.open(['account', 'settle', id]);
 
   expect(await run.end()).toBe(0);
   expect(run.screen).toMatch(/^charged {2}\$0\.002 \(1,000 quota\)\r\n/);

@@ -75,7 +75,9 @@ describe('tools', () => {
     expect(estimate.cost_usd).toBeCloseTo(0.006);
     expect(unknown.text).toContain('the price list has no model "other"');
     expect(balance).toMatchObject({ used: { value: 2_000 } });
+    expect(balance.text).toBe('used $0.004 (2,000 quota)\nlimit none');
     expect(charge).toMatchObject({ verdict: 'charged', amount: { value: 2_000, unit: 'quota' } });
+    expect(charge.text).toMatch(/^It was charged\. \$0\.004 \(2,000 quota\)\. /);
   });
 });
 

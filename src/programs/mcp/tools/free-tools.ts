@@ -7,6 +7,7 @@ import {
   type ModelPrice,
   type Settlement,
 } from '../../../index.ts';
+import { amountFormat } from '../../amounts.ts';
 import { round } from './cost.ts';
 import { ToolError } from './errors.ts';
 import { isUndelivered, type JobRecord, type JobRequest } from '../jobs/job.ts';
@@ -26,9 +27,6 @@ const annotations = {
 function toStructured(text: string, structuredContent: Record<string, unknown>): CallToolResult {
   return { content: [textBlock(text)], structuredContent };
 }
-
-const formatAmount = ({ value, unit }: Amount): string =>
-  unit === 'USD' ? `$${round(value)}` : `${round(value)} ${unit}`;
 
 const amountOutput = z.object({ value: z.number(), unit: z.string() });
 
@@ -76,15 +74,17 @@ function toRequest({
   }
 }
 
+const dollars = ({ value }: Amount): string => `$${round(value)}`;
+
 /** Returns the price of a model in words. */
 function describePrice(price: ModelPrice): string {
   const { billedPer, perCall, perSecond, perCharacter, input, output } = price;
   if (billedPer === 'unknown') return 'price unknown';
-  if (perSecond !== undefined) return `${formatAmount(perSecond)} per second`;
-  if (perCharacter !== undefined) return `${formatAmount(perCharacter)} per character`;
-  if (perCall !== undefined) return `${formatAmount(perCall)} per image, second or call`;
-  const read = input === undefined ? '?' : formatAmount(input);
-  const written = output === undefined ? '?' : formatAmount(output);
+  if (perSecond !== undefined) return `${dollars(perSecond)} per second`;
+  if (perCharacter !== undefined) return `${dollars(perCharacter)} per character`;
+  if (perCall !== undefined) return `${dollars(perCall)} per image, second or call`;
+  const read = input === undefined ? '?' : dollars(input);
+  const written = output === undefined ? '?' : dollars(output);
   return `${read} in, ${written} out, per million tokens`;
 }
 
@@ -140,7 +140,8 @@ async function checkCharge(
   parts: ServerParts,
   { call_id: callId, request_id: requestId }: Arguments<'check_charge'>,
 ): Promise<CallToolResult> {
-  const { account } = parts.client;
+  const { client } = parts;
+  const { account } = client;
   if (callId === undefined && requestId === undefined) {
     throw new ToolError('Pass the call_id of a job, or a request_id.');
   }
@@ -156,15 +157,20 @@ async function checkCharge(
       if (!InvalidInputError.isInstance(error)) throw error;
       throw new ToolError(`${problem} This gateway finds charges by that id only.`);
     });
+    const format = await amountFormat(
+      data.map(({ amount }) => amount),
+      client,
+    );
     const lines = data.map(
-      ({ at, type, amount }) => `${new Date(at).toISOString()} ${type} ${formatAmount(amount)}`,
+      ({ at, type, amount }) => `${new Date(at).toISOString()} ${type} ${format(amount)}`,
     );
     const text = `${problem} Entries of ${record?.model} at that time:\n${lines.join('\n') || 'none; the log may lag behind'}`;
     return toStructured(text, { verdict: 'unknowable', reason: text, entries: lines });
   }
   const target = ref?.kind === 'video' ? { ...ref, requestId: id } : (id ?? '');
   const { verdict, amount, reason, isFinal } = await account.settle(target);
-  const shown = amount === undefined ? '' : ` ${formatAmount(amount)}.`;
+  const format = await amountFormat([amount], client);
+  const shown = amount === undefined ? '' : ` ${format(amount)}.`;
   return toStructured(`${advice[verdict]}${shown} ${reason}`, {
     verdict,
     reason,
@@ -175,11 +181,12 @@ async function checkCharge(
 
 async function readBalance({ client }: ServerParts): Promise<CallToolResult> {
   const { used, limit, available, expiresAt } = await client.account.balance();
+  const format = await amountFormat([used], client);
   const expiry = expiresAt === undefined ? undefined : new Date(expiresAt).toISOString();
   const lines = [
-    `used ${formatAmount(used)}`,
-    `limit ${limit === undefined ? 'none' : formatAmount(limit)}`,
-    ...(available === undefined ? [] : [`left ${formatAmount(available)}`]),
+    `used ${format(used)}`,
+    `limit ${limit === undefined ? 'none' : format(limit)}`,
+    ...(available === undefined ? [] : [`left ${format(available)}`]),
     ...(expiry === undefined ? [] : [`expires ${expiry}`]),
   ];
   return toStructured(lines.join('\n'), {
