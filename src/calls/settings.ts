@@ -10,11 +10,10 @@ import {
 } from '../options/resolve.ts';
 import { methodFor } from '../options/methods.ts';
 import { optionsOf } from '../options/option-names.ts';
-import { optionTable } from '../options/option-table.ts';
+import { optionTable, type ResolvedFor } from '../options/option-table.ts';
 import { checkIdempotencyKey } from '../options/idempotency.ts';
 import { type GatewayReader, readDefined } from '../gateways/find.ts';
 import type {
-  FallbackModel,
   GatewayOptions,
   LogLevel,
   Logger,
@@ -98,14 +97,11 @@ interface SharedFacts {
   foreign?: { readonly root: string; readonly finding: string; readonly at: number };
 }
 
-/** The options of a call, with all defaults. */
-export type CallSettings = {
-  readonly [Name in Exclude<keyof SharedOptions, 'onFallback'>]-?: Name extends 'fallback'
-    ? readonly FallbackModel[] | null
-    : Name extends 'retryUnknownOutcome'
-      ? SharedOptions[Name]
-      : Exclude<SharedOptions[Name], undefined>;
-};
+/** The options of a call that its client has too, with all defaults. */
+export type CallSettings = Pick<
+  ResolvedFor<'client'>,
+  keyof ResolvedFor<'client'> & keyof SharedOptions
+>;
 
 /** The options of a client, with all defaults. */
 export type ClientSettings = ReturnType<typeof resolveSettings>;
