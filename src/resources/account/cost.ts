@@ -1,5 +1,6 @@
 import { isAmount, isObject, numberFrom, parseJSON } from '../../answers/objects.ts';
 import type { AnswerUsage } from '../../answers/usage.ts';
+import { findEndpoint } from '../../endpoints.ts';
 import { isTiered } from '../../gateways/new-api.ts';
 import type { Amount, CostEstimate, ModelPrice, Prices } from './types.ts';
 
@@ -14,22 +15,20 @@ export type PriceKind =
   /** A route that is not documented. */
   | 'other';
 
-const kinds: readonly (readonly [RegExp, PriceKind])[] = [
+const kinds: readonly (readonly [path: RegExp, PriceKind])[] = [
   // Most calls are text.
-  [
-    /^(chat|responses|generate)\.|\/(chat\/completions|responses)$|:(stream)?generateContent$/i,
-    'text',
-  ],
-  [/^images\.|\/images\/(generations|edits|variations)$/, 'image'],
-  [/^videos\.|\/videos?(\/|$)/, 'video'],
-  [/^audio\.speech|\/audio\/speech$/, 'speech'],
-  [/^audio\.tran|\/audio\/(transcriptions|translations)$/, 'transcript'],
-  [/^embeddings\.|\/embeddings$/, 'embedding'],
+  [/\/(chat\/completions|responses)$|:(stream)?generateContent$/i, 'text'],
+  [/\/images\/(generations|edits|variations)$/, 'image'],
+  [/\/videos?(\/|$)/, 'video'],
+  [/\/audio\/speech$/, 'speech'],
+  [/\/audio\/(transcriptions|translations)$/, 'transcript'],
+  [/\/embeddings$/, 'embedding'],
 ];
 
-/** Returns the kind of an operation, which may be given as a path. */
+/** Returns the kind of an operation, or of a call by its path. */
 export function priceKind(operation: string): PriceKind {
-  for (const [pattern, kind] of kinds) if (pattern.test(operation)) return kind;
+  const path = findEndpoint(operation)?.path ?? operation;
+  for (const [pattern, kind] of kinds) if (pattern.test(path)) return kind;
   return 'other';
 }
 
