@@ -40,7 +40,7 @@ export {
   Routes,
   Videos,
 };
-export { withFallback, withLimits, withObservers, withOutputModes } from './policies/index.ts';
+export * from './policies/index.ts';
 export { usageOf, type AnswerUsage } from './answers/usage.ts';
 export { defineGateway, liteLLM, newApi, openAICompatible, openRouter };
 export type { Speech, Transcriptions, Translations } from './resources/audio/audio.ts';

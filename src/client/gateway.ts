@@ -8,7 +8,7 @@ import { Generate } from '../resources/generate/generate.ts';
 import { Images } from '../resources/images/images.ts';
 import { Models } from '../resources/models/models.ts';
 import type { GatewayOptions } from '../options/options.ts';
-import { policies } from '../policies/index.ts';
+import policies from '../policies/index.ts';
 import { Routes } from '../resources/routes/methods.ts';
 import { Responses } from '../resources/responses/responses.ts';
 import { Videos } from '../resources/videos/videos.ts';

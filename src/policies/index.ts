@@ -5,5 +5,8 @@ import { observing, withObservers } from './observing/observe.ts';
 
 export { withFallback, withLimits, withObservers, withOutputModes };
 
-/** The policies of `Gateway` with an option. Their order is that of `policyTable`. */
-export const policies = [fallback, outputModes, limits, observing];
+/**
+ * The policies of `Gateway` with an option. Their order is that of `policyTable`. The default, so that `core.ts` exports
+ * all but this list.
+ */
+export default [fallback, outputModes, limits, observing];

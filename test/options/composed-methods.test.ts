@@ -12,7 +12,7 @@ import { memoryLedger, tool } from '../../src/index.ts';
 import type { Policy } from '../../src/calls/transport.ts';
 import type { Method } from '../../src/options/methods.ts';
 import { isName, optionsOf } from '../../src/options/option-names.ts';
-import { policies } from '../../src/policies/index.ts';
+import policies from '../../src/policies/index.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 import { collect } from '../helpers/clients.ts';
 import { resolved } from '../helpers/fake-time.ts';
