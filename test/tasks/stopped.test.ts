@@ -195,9 +195,13 @@ describe('a call that was stopped', () => {
   ])('a call that was stopped does not send %s', async (_, call, answer) => {
     const retry = vi.fn();
     const setup = { apiKey: async () => 'sk-test', observer: { start: () => ({ retry }) } };
-    const { client, requests } = scripted([untyped(answer)], setup);
-    const signal = AbortSignal.timeout(50);
-    const options = { ledger: memoryLedger(), callId: 'job', signal };
+    const controller = new AbortController();
+    const received = () => {
+      setImmediate(() => controller.abort());
+      return answer();
+    };
+    const { client, requests } = scripted([untyped(received)], setup);
+    const options = { ledger: memoryLedger(), callId: 'job', signal: controller.signal };
 
     await failureOf(call(client, options));
     await client.settled();
