@@ -257,12 +257,14 @@ function stepsIn(detail: unknown): readonly string[] {
   return loc.slice(0, maxDepth + 1).flatMap((step: unknown) => codeText(step) ?? []);
 }
 
-/** Returns the first message of a list by field, as `{ prompt: ["is too long"] }`. */
+/** Returns the first message of each field, as of `{ prompt: ["is too long"] }`. */
 function textByField({ errors }: JsonObject): string | undefined {
   if (!isObject(errors)) return undefined;
-  return findFirst(Object.values(errors), (texts) =>
-    Array.isArray(texts) ? trimmedText(texts[0]) : undefined,
-  );
+  const texts = Object.entries(errors).flatMap(([field, messages]) => {
+    const text = Array.isArray(messages) ? trimmedText(messages[0]) : undefined;
+    return text === undefined ? [] : `${field}: ${text}`;
+  });
+  return trimmedText(texts.slice(0, mostFields).join('; '));
 }
 
 /** Returns why a body failed, from the places that only failures have. */

@@ -250,7 +250,11 @@ export const errors: readonly Form[] = [
     words,
     code: 'c1',
   },
-  { name: 'messages by field', body: { errors: { prompt: [words] } }, words },
+  {
+    name: 'messages by field',
+    body: { errors: { prompt: [words, 'Try again'], size: ['is odd'] } },
+    words: `prompt: ${words}; size: is odd`,
+  },
 ];
 
 /** Answers without a message, which are quoted. */
