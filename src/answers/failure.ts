@@ -145,9 +145,9 @@ function shorten(text: string): string {
   return start + end;
 }
 
-/** Adds a full stop to a gateway's message, because advice follows it. */
+/** Adds a full stop to a gateway's message, also after "(request id: 2026)", because a sentence follows it. */
 export function asSentence(text: string): string {
-  return text.replace(/([^.!?…)\u3002\uFF01\uFF1F])$/, '$1.');
+  return text.replace(/([^.!?…)\u3002\uFF01\uFF1F]|[^.!?…\u3002\uFF01\uFF1F]\))$/, '$1.');
 }
 
 /** More than any gateway nests; protects the stack from deeply nested bodies. */
