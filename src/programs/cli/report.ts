@@ -37,6 +37,10 @@ function isModelUnknown(error: unknown): boolean {
   );
 }
 
+/** Returns whether the advice of an error already says how to list the models. */
+const namesList = (error: unknown): boolean =>
+  GatewayError.isInstance(error) && error.advice.includes('models.list()');
+
 /** Prints models with similar names if the gateway does not know the model. */
 async function suggestModels(
   error: unknown,
@@ -50,11 +54,8 @@ async function suggestModels(
     const list = client.models.list({ totalTimeout: 5_000, maxRetries: 0 });
     for await (const { id } of list) names.push(id);
     const close = closeTo(model, names);
-    terminal.note(
-      close.length === 0
-        ? 'List the models: model-gateway models'
-        : `Did you mean ${close.join(' or ')}?`,
-    );
+    if (close.length > 0) terminal.note(`Did you mean ${close.join(' or ')}?`);
+    else if (!namesList(error)) terminal.note('List the models: model-gateway models');
   } catch {
     // Only the first error is reported.
   }

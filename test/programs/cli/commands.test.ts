@@ -177,7 +177,7 @@ describe('chat', () => {
     const { code, stderr } = await machine.run(['chat', '-m', 'missing-model', 'Hello']);
 
     expect(code).toBe(1);
-    expect(stderr).toMatch(/Did you mean|model-gateway models/);
+    expect(stderr.match(/Did you mean|model-gateway models/g)).toHaveLength(1);
   });
 });
 
