@@ -62,6 +62,7 @@ describe('tools', () => {
     const { call_id } = await session.call('create_image', { ...image, n: 2 });
 
     const models = await session.call('list_models', { search: 'image' });
+    const none = await session.call('list_models', { search: 'zzz' });
     const estimate = await session.call('estimate_cost', {
       tool: 'create_image',
       model: 'm-image',
@@ -72,6 +73,7 @@ describe('tools', () => {
     const charge = await session.call('check_charge', { call_id });
 
     expect(models).toMatchObject({ total: 1, models: [{ id: 'm-image' }] });
+    expect(none.text).toBe('None of the 8 models has "zzz" in its name.');
     expect(estimate.cost_usd).toBeCloseTo(0.006);
     expect(unknown.text).toContain('the price list has no model "other"');
     expect(balance).toMatchObject({ used: { value: 2_000 } });

@@ -97,7 +97,8 @@ async function listModels(
     // Not every gateway publishes prices.
     () => new Map<string, ModelPrice>(),
   );
-  const found = (await models.get())
+  const all = await models.get();
+  const found = all
     .filter(({ id }) => id.toLowerCase().includes(search.toLowerCase()))
     .toSorted((a, b) => a.id.localeCompare(b.id));
   const shown = found.slice(0, 200).map(({ id, owner }) => {
@@ -111,7 +112,11 @@ async function listModels(
   const lines = shown.map(({ id, price }) => (price === undefined ? id : `${id}: ${price}`));
   const rest = found.length - shown.length;
   if (rest > 0) lines.push(`${rest} more; pass search.`);
-  return toStructured(lines.join('\n') || 'No models.', { models: shown, total: found.length });
+  const none =
+    all.length === 0
+      ? 'No models.'
+      : `None of the ${all.length} models has "${search}" in its name.`;
+  return toStructured(lines.join('\n') || none, { models: shown, total: found.length });
 }
 
 async function listJobs(
