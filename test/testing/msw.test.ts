@@ -19,7 +19,7 @@ afterAll(() => server.close());
 
 describe('msw handlers', () => {
   test('msw handlers cover every endpoint and account route, files and other paths', () => {
-    const ofAccount = 8;
+    const ofAccount = 9;
     const count = Object.keys(endpoints).length + ofAccount;
 
     expect(gatewayHandlers()).toHaveLength(count + 1);
