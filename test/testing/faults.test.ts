@@ -582,6 +582,17 @@ describe('an impossible fault', () => {
     expect(emulator.faults).toEqual([]);
   });
 
+  test.each([
+    ['fault.status', { type: 'html' }],
+    ['fault.after', { type: 'garbled-event' }],
+    ['fault.shape', { type: 'stream-error', after: 1 }],
+  ])('an incomplete fault is rejected by its missing field, %s', (field, incomplete) => {
+    expect(() => emulator.fail(untyped<FaultRule>({ fault: incomplete }))).toThrow(
+      expect.objectContaining({ field, message: expect.stringContaining('is missing') }),
+    );
+    expect(emulator.faults).toEqual([]);
+  });
+
   test('an impossible fault is rejected as a quirk or a prepared response too', () => {
     const quirks = untyped<Quirks>({ chatFinnish: true });
 

@@ -4,31 +4,33 @@ import { InvalidInputError } from '../../errors/gateway-error.ts';
 import type { Fault, FaultRule } from '../faults/faults.ts';
 import { defaultQuirks } from '../faults/quirks.ts';
 
-/** All types of faults; missing ones do not compile. */
-const faultTypes: Readonly<Record<Fault['type'], true>> = {
-  reset: true,
-  hang: true,
-  slow: true,
-  error: true,
-  'error-in-200': true,
-  'vendor-refusal': true,
-  html: true,
-  bare: true,
-  'rate-limit': true,
-  redirect: true,
-  cut: true,
-  stall: true,
-  drip: true,
-  empty: true,
-  'stall-events': true,
-  'cut-events': true,
-  'no-finish': true,
-  'stream-error': true,
-  'garbled-event': true,
-  'other-mode': true,
-  'task-not-exist': true,
-  'status-word': true,
-  'expired-content': true,
+/** The fields that each type of fault needs; missing types do not compile. */
+const neededFields: {
+  readonly [Type in Fault['type']]: readonly (keyof Extract<Fault, { readonly type: Type }>)[];
+} = {
+  reset: ['when'],
+  hang: [],
+  slow: ['milliseconds'],
+  error: ['status'],
+  'error-in-200': [],
+  'vendor-refusal': ['status'],
+  html: ['status'],
+  bare: ['status'],
+  'rate-limit': ['retryAfter'],
+  redirect: [],
+  cut: ['bytes'],
+  stall: ['bytes'],
+  drip: ['milliseconds'],
+  empty: [],
+  'stall-events': ['after'],
+  'cut-events': ['after'],
+  'no-finish': ['done'],
+  'stream-error': ['after', 'shape'],
+  'garbled-event': ['after'],
+  'other-mode': [],
+  'task-not-exist': [],
+  'status-word': ['word'],
+  'expired-content': [],
 };
 
 function checkName(field: string, name: unknown, known: object): void {
@@ -58,10 +60,18 @@ export function checkModelAnswer(operation: string, answer: unknown): void {
   for (const name of Object.keys(answer)) checkName('respond', name, modelAnswerFields);
 }
 
-/** Throws for an unknown fault, because a test with an ineffective fault could pass by mistake. */
+/** Throws for an unknown or incomplete fault, because a test with an ineffective fault could pass by mistake. */
 export function checkRule(rule: FaultRule): void {
   const { fault, operation = '*' }: Partial<FaultRule> = rule;
-  checkName('fault.type', fault?.type, faultTypes);
+  checkName('fault.type', fault?.type, neededFields);
+  const fields: object = fault ?? {};
+  const missing = fault && neededFields[fault.type].find((name) => !Object.hasOwn(fields, name));
+  if (missing !== undefined) {
+    throw new InvalidInputError(
+      `fault.${missing}`,
+      `is missing; a fault "${fault?.type}" needs it.`,
+    );
+  }
   for (const name of [operation].flat()) checkOperation(name);
 }
 

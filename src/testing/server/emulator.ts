@@ -162,7 +162,7 @@ export class Emulator implements AsyncDisposable {
   /**
    * Makes the next matching request fail.
    *
-   * @throws `InvalidInputError` if the fault or operation does not exist
+   * @throws `InvalidInputError` if the fault or operation does not exist, or a field of the fault is missing
    *
    * @example
    * ```ts
