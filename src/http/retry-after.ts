@@ -54,7 +54,7 @@ const chineseWait =
 
 /** The time at which a limit is reset, as in `will reset at 2026-09-01 12:00:00`. */
 const spokenTime =
-  /(?:\bresets? at |将在 ?)(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(Z|[+-]\d\d:\d\d)?/i;
+  /(?:\bresets? at |将在 ?)(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d{1,9})?)(?: ?(Z|UTC|GMT)\b|([+-]\d\d:\d\d))?/i;
 
 /** The zone of Zhipu and Z.ai, which name none. */
 const beijing = '+08:00';
@@ -76,7 +76,8 @@ function findSpokenWait(message: string): number | undefined {
     return length === undefined ? [] : [Number(count) * length];
   });
   if (waits.length > 0) return Math.ceil(waits.reduce((sum, wait) => sum + wait));
-  const [, date, time, zone = beijing] = spokenTime.exec(message) ?? [];
+  const [, date, time, utc, zone = utc === undefined ? beijing : 'Z'] =
+    spokenTime.exec(message) ?? [];
   const wait = date === undefined ? 0 : Date.parse(`${date}T${time}${zone}`) - Date.now();
   // A time that has passed is that of another zone.
   return wait > 0 ? wait : undefined;

@@ -333,4 +333,22 @@ export const rateLimits: readonly RateLimit[] = [
     body: message('The limit resets at 2026-09-01T12:00:30Z.'),
     wait: 30_000,
   },
+  {
+    name: 'a reset at a time in milliseconds with its zone',
+    source: 'constructed',
+    body: message('The limit resets at 2026-09-01T12:00:30.000Z.'),
+    wait: 30_000,
+  },
+  {
+    name: 'a reset at a time with the name of its zone',
+    source: 'constructed',
+    body: message('Your limit will reset at 2026-09-01 12:00:30 UTC.'),
+    wait: 30_000,
+  },
+  {
+    name: 'a reset in five hours, with the name of its zone',
+    source: 'constructed',
+    body: message('Your limit will reset at 2026-09-01 17:00:00 UTC.'),
+    wait: undefined,
+  },
 ];
