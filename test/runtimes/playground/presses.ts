@@ -115,7 +115,8 @@ export async function checkPresses(checks: Checks, browser: Browser, shots: stri
     return countRequests(emulator) - before;
   };
 
-  const said = (): Promise<string | null> => page.locator('p.hidden[role=status]').textContent();
+  const readStatus = (): Promise<string | null> =>
+    page.locator('p.hidden[role=status]').textContent();
 
   try {
     // Chat takes its text at the press, so its presses are checked below.
@@ -184,6 +185,19 @@ export async function checkPresses(checks: Checks, browser: Browser, shots: stri
         visit.problems.splice(0);
       },
     );
+    await checks.check('a press that did not arrive: pressed again, it is sent', async () => {
+      await visit.go('Speech');
+      await page.getByRole('textbox', { name: /^Text\b/ }).fill('Not received');
+      const button = page.getByRole('button', { name: 'Speak' });
+      await page.route('**/api/calls/*', (route) => route.abort('connectionreset'));
+      await button.click();
+      await page.locator('.problem', { hasText: 'does not respond' }).waitFor();
+      await page.unroute('**/api/calls/*');
+      assert.equal(await requestsOf(() => button.click()), 1);
+      await page.locator('.result', { hasText: 'Not received' }).locator('.pill.done').waitFor();
+      assert.equal(await page.getByText('This press sent nothing').count(), 0);
+      visit.problems.splice(0);
+    });
     await checks.check(
       'a reload: pressed again before the result, it is the same call',
       async () => {
@@ -306,7 +320,7 @@ export async function checkPresses(checks: Checks, browser: Browser, shots: stri
       assert.equal(await page.locator('.chosen-file').count(), 0);
     });
     await checks.check(
-      'stopped: the message is focused, and what it may have cost is told',
+      'stopped: the message has the focus, and a possible charge is shown',
       async () => {
         await visit.go('Chat');
         const message = page.getByRole('textbox', { name: 'Message' });
@@ -323,7 +337,7 @@ export async function checkPresses(checks: Checks, browser: Browser, shots: stri
           await last.getByText('stopped · may be charged').waitFor();
           assert.match((await last.locator('.problem').textContent()) ?? '', /charged/);
           assert.equal(await message.evaluate((field) => field === document.activeElement), true);
-          assert.equal(await said(), 'Answer stopped, may be charged');
+          assert.equal(await readStatus(), 'Answer stopped, may be charged');
         }
         for (const panel of ['Charges', 'Requests']) {
           await visit.go(panel);
@@ -341,7 +355,7 @@ export async function checkPresses(checks: Checks, browser: Browser, shots: stri
         await page.getByRole('textbox', { name: 'Message' }).fill('After a limit');
         await page.keyboard.press('Enter');
         await page.getByText(/^429, next attempt in \d s \(1 of 2\)$/).waitFor();
-        assert.match((await said()) ?? '', /^429, next attempt in \d seconds$/);
+        assert.match((await readStatus()) ?? '', /^429, next attempt in \d seconds$/);
         const last = page.locator('.turn').last();
         await last.locator('.pill.done').waitFor();
         const steps = await last.locator('.steps li').allTextContents();
@@ -349,7 +363,7 @@ export async function checkPresses(checks: Checks, browser: Browser, shots: stri
           steps.map((step) => step.replace(/[\d.]+ s$/, 'some s')),
           ['sent', '429', 'waited some s', 'sent again', '200', 'first token', 'charged'],
         );
-        assert.match((await said()) ?? '', /^Answer complete, \d+ tokens$/);
+        assert.match((await readStatus()) ?? '', /^Answer complete, \d+ tokens$/);
       },
     );
     nothing(visit.problems, 'the page behaves');

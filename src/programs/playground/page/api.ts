@@ -78,8 +78,12 @@ const totalSize = (files: CallFiles): number =>
     .flat()
     .reduce((sum, { size }) => sum + size, 0);
 
-/** Sends a call to the server, which makes the call of an id once even if this request is repeated. */
-export async function sendCall(id: string, input: CallInput, files: CallFiles): Promise<void> {
+/**
+ * Sends a call to the server, which makes the call of an id once even if this request is repeated.
+ *
+ * @returns `false` if the call had been made before
+ */
+export async function sendCall(id: string, input: CallInput, files: CallFiles): Promise<boolean> {
   const text = JSON.stringify(input);
   if (totalSize(files) + text.length > limit) {
     throw new ServerError(
@@ -94,8 +98,9 @@ export async function sendCall(id: string, input: CallInput, files: CallFiles): 
   }
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await send(`calls/${id}`, { method: 'PUT', body: form });
-      return;
+      const { status } = await send(`calls/${id}`, { method: 'PUT', body: form });
+      // An earlier attempt may have made the call, although its response was lost.
+      return status === 201 || attempt > 1;
     } catch (error) {
       const isLost = error instanceof ServerError && error.status === 0;
       if (!isLost || attempt === 3) throw error;

@@ -14,7 +14,7 @@ import { hasJustMoved, pressTime } from './stop.ts';
  */
 const openCalls = draft<Readonly<Record<string, string>>>('open-calls', {});
 
-/** The last press. One that follows at once is a part of it, even if its result has arrived. */
+/** The last press. A press right after it counts as the same one, even if its result has arrived. */
 const lastPress = { key: '', at: -pressTime };
 
 /** The ids of calls whose start had no response. The next press repeats the lost one, even if the result has arrived. */
@@ -25,14 +25,14 @@ const setOpen = (key: string, id: string | undefined): void => {
   openCalls.value = id === undefined ? others : { ...others, [key]: id };
 };
 
-/** Forgets the calls whose result is here. */
+/** Removes the calls that have ended. */
 function closeEnded(): void {
   const known = calls.value;
   for (const [key, id] of Object.entries(openCalls.peek())) {
     const call = known.get(id);
     if (call === undefined || call.status === 'running') continue;
     setOpen(key, undefined);
-    // A press after a stop is meant as another call.
+    // A press after a stop is a new call.
     if (call.status === 'stopped') lastPress.key = '';
   }
 }
@@ -61,8 +61,9 @@ export async function startCall(input: CallInput, files: CallFiles = {}): Promis
   const id = open ?? crypto.randomUUID();
   setOpen(key, id);
   lostCalls.delete(key);
+  let isNew: boolean;
   try {
-    await sendCall(id, input, files);
+    isNew = await sendCall(id, input, files);
   } catch (error) {
     // Without a response the call may have been started, so its id is kept.
     if (error instanceof ServerError && error.status > 0) setOpen(key, undefined);
@@ -71,7 +72,7 @@ export async function startCall(input: CallInput, files: CallFiles = {}): Promis
     throw error;
   }
   closeEnded();
-  return open === undefined
+  return isNew
     ? ''
     : 'This press sent nothing: its call was made already. Press again after the result.';
 }
