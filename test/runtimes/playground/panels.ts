@@ -500,7 +500,7 @@ async function checkKeyboard(visit: Visit): Promise<void> {
     .waitFor();
 }
 
-/** Files that are too large, parameters that cannot work: told, and nothing sent. */
+/** Files that are too large and invalid parameters show an error, and nothing is sent. */
 async function checkBadInput(visit: Visit): Promise<void> {
   const { page } = visit;
   const charged = async (): Promise<string> =>
@@ -644,7 +644,9 @@ export async function checkPanels(
     await checkNames(visit);
     await visit.page.setViewportSize({ width: 1280, height: 900 });
   });
-  await checks.check('bad input: told, and nothing charged', () => checkBadInput(visit));
+  await checks.check('bad input: an error is shown, and nothing is charged', () =>
+    checkBadInput(visit),
+  );
   await checks.check('accessible: light, dark, phone width', async () => {
     const found: string[] = [];
     for (const [name, colorScheme, width] of [

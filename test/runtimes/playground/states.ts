@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Locator } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { createEmulator } from 'model-gateway/testing';
 import { type Checks, nothing } from './check.ts';
 import { forms, recording } from './forms.ts';
@@ -19,6 +19,12 @@ const looks = [
 const isPost = ({ method }: { method: string }): boolean => method === 'POST';
 
 const rightToLeft = 'قارب ورقي على بحيرة هادئة';
+
+/** Returns a function that waits until a live region has a text. */
+const announcements =
+  (page: Page) =>
+  (text: RegExp, role = 'status'): Promise<void> =>
+    page.locator(`p.hidden[role=${role}]`).filter({ hasText: text }).waitFor();
 
 /** Takes pictures of the panel as it is now, and fails if it is too wide or not accessible. */
 async function lookAt(visit: Visit, name: string): Promise<void> {
@@ -47,8 +53,7 @@ async function lookAt(visit: Visit, name: string): Promise<void> {
 async function checkComparison(visit: Visit): Promise<void> {
   const { page } = visit;
   const outcome = page.locator('.outcome');
-  const isSaid = (role: string, text: RegExp): Promise<void> =>
-    page.locator(`p.hidden[role=${role}]`).filter({ hasText: text }).waitFor();
+  const announced = announcements(page);
   assert.match(await outcome.ariaSnapshot(), /No charges yet/);
   await lookAt(visit, 'Comparison-empty');
 
@@ -57,23 +62,23 @@ async function checkComparison(visit: Visit): Promise<void> {
   assert.match(await outcome.ariaSnapshot(), /Running…/);
   await page.keyboard.press('Escape');
   await outcome.getByText('stopped · may be charged').waitFor();
-  await isSaid('status', /^Image stopped, may be charged$/);
+  await announced(/^Image stopped, may be charged$/);
   assert.match(await outcome.ariaSnapshot(), /may have been accepted and charged/);
   assert.match(await page.locator('.calls').ariaSnapshot(), /row "[^"]*may have been accepted/);
   await page.locator('.lesson', { hasText: /\w/ }).waitFor();
   await lookAt(visit, 'Comparison-stopped');
 
   await visit.press('Cut after the charge');
-  await isSaid('alert', /^Image failed: .*may have been accepted and charged/);
+  await announced(/^Image failed: .*may have been accepted and charged/, 'alert');
   await page.locator('.lesson', { hasText: '1 charge saved' }).waitFor();
   const steps = /listitem: sent\s+- listitem: no response\s+- listitem: 1 charge, \$0\.002/;
   assert.match(await outcome.ariaSnapshot(), steps);
   await lookAt(visit, 'Comparison-failed');
 
   await visit.press('429 with Retry-After');
-  await isSaid('status', /^429, next attempt in \d seconds?$/);
+  await announced(/^429, next attempt in \d seconds?$/);
   await lookAt(visit, 'Comparison-running');
-  await isSaid('status', /^Image complete$/);
+  await announced(/^Image complete$/);
   await page.locator('.lesson', { hasText: 'The same charge on both sides' }).waitFor();
   assert.match(await outcome.ariaSnapshot(), /listitem: "429"[^]*listitem: sent again/);
   await outcome.getByText('Code', { exact: true }).click();
@@ -95,9 +100,7 @@ export async function checkStates(checks: Checks, browser: Browser, shots: strin
   const visit = await Visit.open(browser, served.url, shots);
   const { page } = visit;
   checks.describe = () => page.locator('main').ariaSnapshot();
-  /** Waits until the live region has the text. */
-  const announced = (text: RegExp, role = 'status'): Promise<void> =>
-    page.locator(`p.hidden[role=${role}]`).filter({ hasText: text }).waitFor();
+  const announced = announcements(page);
   const tree = (): Promise<string> => page.locator('main').ariaSnapshot();
 
   const look = (name: string): Promise<void> => lookAt(visit, name);
