@@ -91,10 +91,7 @@ export function withOut(program: Command, description = 'the output file'): Comm
 export function withCharge(program: Command): Command {
   return program
     .option('--call-id <id>', 'an id for this call: a second run with it is not charged again')
-    .option(
-      '-y, --yes',
-      'do not ask for confirmation before the charge; without a terminal, it is never asked for',
-    );
+    .option('-y, --yes', 'do not ask for confirmation before the charge; only a terminal is asked');
 }
 
 /** Adds the option of a command whose call may be sent again after a lost response. */

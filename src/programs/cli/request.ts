@@ -274,7 +274,7 @@ function settleCommand(): Command {
     const client = await run.client();
     const found = await findCall(id);
     if (found === undefined) {
-      const reason = `No response of ${id} arrived, so its request id is unknown. Compare the time of the call with the usage log: model-gateway account charges`;
+      const reason = `The request id of ${id} is unknown, so its charge cannot be looked up. Compare the time of the call with the usage log: model-gateway account charges`;
       run.show({ verdict: 'unknowable', reason }, ['unknowable']);
       if (!run.json) run.terminal.note(reason);
       throw new Exit(exitCodes.unknown);

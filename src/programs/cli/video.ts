@@ -214,7 +214,7 @@ async function awaitLate(
   else if (entry === undefined) terminal.note('The gateway refused it, so nothing is charged.');
   else {
     const check = `check the account before you choose a new call id, with: model-gateway account settle ${quote(callId)}`;
-    terminal.note(`No response arrived, so the video may be charged: ${check}`);
+    terminal.note(`The outcome is unknown, so the video may be charged: ${check}`);
   }
   throw new Exit(exitCodes.interrupted);
 }
@@ -432,7 +432,7 @@ function describeOpen(call: OpenCall): string {
   }
   const state =
     call.status === 'unknown'
-      ? 'Its response was lost'
+      ? 'Its response was lost, or was a server error'
       : call.isAlive === false
         ? 'The run that submitted it has ended without a response'
         : 'The run that submits it may still be waiting for the response';
@@ -450,7 +450,7 @@ async function findOpen(
     const isOver = (await ledger.entry(callId)) !== undefined;
     const listed = 'To list the calls that are not over: model-gateway video list --open';
     terminal.note(
-      isOver ? `${callId} is over already.` : `No run on this computer used ${callId}. ${listed}`,
+      isOver ? `${callId} is already over.` : `No run on this computer used ${callId}. ${listed}`,
     );
     throw new Exit(isOver ? exitCodes.done : exitCodes.notFound);
   }

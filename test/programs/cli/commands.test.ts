@@ -965,7 +965,7 @@ describe('videos', () => {
       expect(emulator.charges).toHaveLength(1);
     });
 
-    test('a call of another machine is closed with a word that its run may still be submitting', async () => {
+    test('closing a call of another machine warns that its run may still be submitting', async () => {
       await lose();
       const folder = join(machine.folder, 'state/model-gateway/ledger');
       const path = join(folder, readdirSync(folder)[0] ?? '');
@@ -998,7 +998,7 @@ describe('videos', () => {
       const over = await machine.run([...close, '-y']);
 
       expect(none).toMatchObject({ code: 5, stderr: expect.stringContaining('list --open') });
-      expect(over).toMatchObject({ code: 0, stderr: 'boat is over already.\n' });
+      expect(over).toMatchObject({ code: 0, stderr: 'boat is already over.\n' });
     });
 
     test('a call whose file is damaged is not reported as closed', async () => {
