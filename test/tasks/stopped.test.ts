@@ -210,13 +210,18 @@ describe('a call that was stopped', () => {
     expect(retry).not.toHaveBeenCalled();
     await expect(options.ledger.entry('job')).resolves.toBeUndefined();
   });
+});
 
-  test('a call that was stopped is repeated after a timeout as before, if that is allowed', async () => {
+describe('a submission whose request has a timeout', () => {
+  fakeWaitingTime();
+
+  test('a submission is repeated after the timeout of a request, if that is allowed', async () => {
+    vi.spyOn(crypto.subtle, 'digest').mockResolvedValue(new ArrayBuffer(32));
     const answer = Response.json({ id: 'task_1', status: 'queued' });
     const { client, requests } = scripted([hang, answer], { timeout: 50 });
     const options = { ledger: memoryLedger(), callId: 'job', retryUnknownOutcome: true };
 
-    const { id } = await client.videos.create({ model: 'm-a', prompt }, options);
+    const { id } = await resolved(client.videos.create({ model: 'm-a', prompt }, options));
 
     expect({ id, requests: requests.length }).toEqual({ id: 'task_1', requests: 2 });
   });
