@@ -278,11 +278,14 @@ function findMessage(value: unknown): string | undefined {
   return message && unwrapMessage(message);
 }
 
-/** Unwraps one level of JSON, because some gateways put a whole response into a message. */
+/** Unwraps one level of JSON, because some gateways put a whole response, or the status of a task, into a message. */
 function unwrapMessage(message: string): string {
   if (!/^\s*[{[]/.test(message)) return message;
   const [text, suffix] = splitRequestId(message);
-  const inner = findOuterMessage(parseJSON(text));
+  const value = parseJSON(text);
+  const levels = unwrapLevels(toFields(value));
+  const inner =
+    findOuterMessage(value) ?? findFirst(levels, (level) => reasonOf(level)) ?? messageIn(levels);
   return inner === undefined ? message : `${inner} ${suffix}`.trimEnd();
 }
 
@@ -378,12 +381,12 @@ export function findComplaint(body: JsonObject): TaskErrorDetails | undefined {
 
 /** Returns what a task says, in the fields that a success has too. */
 export function findTaskMessage(body: JsonObject): string | undefined {
-  const levels = unwrapLevels(body);
-  const message = findFirst(taskMessageFields, (name) =>
-    findFirst(levels, (level) => complaintIn(level[name])),
-  );
+  const message = messageIn(unwrapLevels(body));
   return message && unwrapMessage(message);
 }
+
+const messageIn = (levels: readonly JsonObject[]): string | undefined =>
+  findFirst(taskMessageFields, (name) => findFirst(levels, (level) => complaintIn(level[name])));
 
 export const isJSON = ({ envelope }: ErrorBody): boolean => !/^(html|text|empty)$/.test(envelope);
 
