@@ -428,7 +428,7 @@ function describeOpen(call: OpenCall): string {
   if (!('claimId' in call)) {
     const tasks = refs.map((ref) => ref.id).join(', ');
     const wait = `To wait for it and save its file: model-gateway video wait ${refs[0]?.id}`;
-    return `${callId} is paid for, as ${tasks}. ${wait}\nOnce it is closed, it is not listed any more. A run with --call-id ${id} still finds the task.`;
+    return `${callId} was accepted as ${tasks}. ${wait}\nOnce it is closed, it is no longer listed. A run with --call-id ${id} still finds the task.`;
   }
   const state =
     call.status === 'unknown'
