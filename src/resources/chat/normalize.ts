@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../types.ts';
 import { repairArguments } from './call-repair.ts';
 import { isNaturalEnd } from '../../answers/finish-reasons.ts';
-import { isMissing, isNamelessCall, noArguments } from '../../structured/calls.ts';
+import { isHollowCall, isMissing, isNamelessCall, noArguments } from '../../structured/calls.ts';
 import {
   fill,
   hasValue,
@@ -208,7 +208,13 @@ function normalizeToolCalls(value: JsonObject, isFinished: boolean): void {
   if (calls === undefined || calls === null) return;
   const sent = listObjects(calls);
   const assembler = new ToolCallAssembler();
-  const pieces = sent.map((call) => normalizeValue(call, callPiece)).flatMap(splitPiece);
+  const pieces = sent
+    .map((call) => normalizeValue(call, callPiece))
+    .flatMap(splitPiece)
+    // An id of an empty call is free for another one.
+    .filter(({ function: called, custom }) => {
+      return !isHollowCall((called ?? custom)?.name, called?.arguments ?? custom?.input);
+    });
   assembler.add(pieces.map((piece, index) => ({ ...piece, index })));
   assembler.end(isFinished);
   // An empty list of the provider is kept.

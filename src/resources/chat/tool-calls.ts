@@ -254,8 +254,9 @@ export class ToolCallAssembler {
    * the only one with arguments but without name and id.
    */
   #joinHalves(): void {
-    const named = this.#begun.filter(({ name, text }) => name !== '' && isMissing(text));
-    const nameless = this.#begun.filter(
+    const functions = this.#begun.filter((open) => open.function);
+    const named = functions.filter(({ name, text }) => name !== '' && isMissing(text));
+    const nameless = functions.filter(
       ({ call, name, text }) => call.id === '' && name === '' && !isMissing(text),
     );
     const [first, second] = [named[0], nameless[0]];

@@ -403,6 +403,14 @@ const wholeCases: Readonly<
     [paris, rome, ['roll', '{"sides":6}']],
   ],
   'are hollow': [[{ id: 'x', name: '', args: '' }], []],
+  'are hollow beside a call in two halves': [
+    [
+      { id: '', name: '', args: '{}' },
+      { id: 'x', name: 'look', args: '' },
+      { id: '', name: '', args: parisArgs },
+    ],
+    [paris],
+  ],
   'are hollow, with a blank name': [[{ id: 'x', name: ' ', args: '{}' }], []],
   'are hollow, with null as text': [[{ id: 'x', name: '', args: 'null' }], []],
   'have null as text in place of arguments': [
@@ -428,6 +436,16 @@ describe.each(Object.entries(wholeReaders))('whole calls read by %s', (_, read) 
       if (ids !== undefined) expect(new Set(ids).size).toBe(runs.length);
     },
   );
+
+  test('a whole call keeps its id beside a hollow one that has it too', async () => {
+    const hollow = { id: 'x', name: '', args: '' };
+    const { calls, ids = ['x'] } = await read(
+      whole([hollow, { id: 'x', name: 'look', args: parisArgs }]),
+    );
+
+    expect(calls).toEqual([paris]);
+    expect(ids).toEqual(['x']);
+  });
 
   test('whole calls that have arguments, but no name, are an error', async () => {
     const error = await failureOf(read(whole([{ id: 'x', args: parisArgs }])));
