@@ -43,7 +43,7 @@ export function requestBase64<T>(
   if (models.has(key)) return send({}, options);
   const startedAt = performance.now();
   const first = send({ encoding_format: 'base64' }, options);
-  const answer = first.state().opened.catch((error: unknown) => {
+  const opened = first.state().opened.catch((error: unknown) => {
     if (!isFormatRejected(error)) throw error;
     models.add(key);
     client.log.write('info', 'Base64 vectors were rejected; numbers are requested', { model });
@@ -57,7 +57,7 @@ export function requestBase64<T>(
     };
     return send({}, again).state().opened;
   });
-  return new GatewayPromise(answer);
+  return new GatewayPromise(opened);
 }
 
 /** Returns whether a provider rejected a request, uncharged, because of the format of its vectors. */

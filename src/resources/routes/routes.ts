@@ -314,8 +314,7 @@ function createRouteProtocol(): StreamProtocol<unknown> {
     read: (value, checking) => readValue(value, anyEvent, checking),
     readError: readResponseEventError,
     responseBeside: (value) => (isObject(value) ? value : undefined),
-    fromResponse: (incoming) =>
-      typeof incoming === 'object' && incoming !== null ? [incoming] : [],
+    fromResponse: (value) => (typeof value === 'object' && value !== null ? [value] : []),
     keepsPings: true,
     get endIsProof() {
       return started && parts.size === 0;

@@ -71,8 +71,8 @@ export class ResultURL {
   /** Returns the content, from the URL in the task if the content route fails. */
   orElse(content: GatewayPromise<Response>): GatewayPromise<Response> {
     const elsewhere = (error: unknown) => this.#open(error);
-    const { opened: answer } = content.state();
-    return new GatewayPromise(answer.then((open) => open.orElse(elsewhere), elsewhere));
+    const { opened } = content.state();
+    return new GatewayPromise(opened.then((open) => open.orElse(elsewhere), elsewhere));
   }
 
   /** Opens the URL in the task after a failure of the content route. Throws that failure if it fails too. */
