@@ -165,7 +165,7 @@ describe('code blocks', () => {
         folder,
       );
 
-      expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
+      expect(exitCode, output).toBe(0);
     },
   );
 });

@@ -71,7 +71,7 @@ test.each(runnable)("the guide's $name creates one video", async ({ name, code }
     folder,
   );
 
-  expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
+  expect(exitCode, output).toBe(0);
   expect(output).toContain('completed');
   expect(emulator.charges).toHaveLength(before + 1);
 });
