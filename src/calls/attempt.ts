@@ -92,7 +92,9 @@ export async function attempt(
     }
     address.learn();
     // The request id of the gateway comes first; after a redirect, `response` is from another host.
-    const requestId = findOwnId(request, direct) ?? findOwnId(request, response);
+    const requestId =
+      findOwnId(request, direct) ??
+      (response === direct ? undefined : findOwnId(request, response));
     return { response, requestId, spec, scope };
   } catch (error) {
     if (outgoing?.isSent !== true) return request.localFailure(error);
