@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Browser, Locator } from 'playwright-core';
 import { createEmulator } from 'model-gateway/testing';
 import { type Checks, nothing } from './check.ts';
 import { forms, recording } from './forms.ts';
-import { serve } from './served.ts';
+import { serve, serveFor } from './served.ts';
 import { Visit } from './visit.ts';
 
 /** The controls that are pressed, and those of them that start calls. */
@@ -100,15 +97,9 @@ export async function checkEverything(
   browser: Browser,
   shots: string,
 ): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'playground-home-'));
   // Results arrive at once, so that a second press would be a new call.
   const emulator = createEmulator({ videoDuration: 0 });
-  const gateway = await emulator.listen();
-  const served = await serve(['--port', '0'], {
-    GATEWAY_BASE_URL: gateway.url,
-    GATEWAY_API_KEY: emulator.apiKey,
-    XDG_STATE_HOME: home,
-  });
+  const served = await serveFor(emulator);
   const visit = await Visit.open(browser, served.url, shots);
   const { page } = visit;
   checks.describe = () => page.locator('main').innerText();
@@ -195,7 +186,5 @@ export async function checkEverything(
     checks.describe = undefined;
     await visit.close();
     await served.end();
-    await gateway.close();
-    rmSync(home, { recursive: true, force: true });
   }
 }

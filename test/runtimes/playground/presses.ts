@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Browser, Locator } from 'playwright-core';
 import { createEmulator, type Emulator } from 'model-gateway/testing';
 import { type Checks, nothing } from './check.ts';
 import { forms, recording } from './forms.ts';
-import { serve } from './served.ts';
+import { serveFor } from './served.ts';
 import { Visit } from './visit.ts';
 
 const picture = {
@@ -88,14 +85,8 @@ function give(
 
 /** Every control that starts a call is pressed more than once, and the requests at the gateway are counted. */
 export async function checkPresses(checks: Checks, browser: Browser, shots: string): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'playground-home-'));
   const emulator = createEmulator({ videoDuration: 600_000, quirks: { eventDelay: 30 } });
-  const gateway = await emulator.listen();
-  const served = await serve(['--port', '0'], {
-    GATEWAY_BASE_URL: gateway.url,
-    GATEWAY_API_KEY: emulator.apiKey,
-    XDG_STATE_HOME: home,
-  });
+  const served = await serveFor(emulator);
   const visit = await Visit.open(browser, served.url, shots);
   const { page } = visit;
   checks.describe = () => page.locator('main').innerText();
@@ -114,9 +105,6 @@ export async function checkPresses(checks: Checks, browser: Browser, shots: stri
     await page.waitForTimeout(600);
     return countRequests(emulator) - before;
   };
-
-  const readStatus = (): Promise<string | null> =>
-    page.locator('p.hidden[role=status]').textContent();
 
   try {
     // Chat takes its text at the press, so its presses are checked below.
@@ -337,7 +325,7 @@ export async function checkPresses(checks: Checks, browser: Browser, shots: stri
           await last.getByText('stopped · may be charged').waitFor();
           assert.match((await last.locator('.problem').textContent()) ?? '', /charged/);
           assert.equal(await message.evaluate((field) => field === document.activeElement), true);
-          assert.equal(await readStatus(), 'Answer stopped, may be charged');
+          await visit.announced(/^Answer stopped, may be charged$/);
         }
         for (const panel of ['Charges', 'Requests']) {
           await visit.go(panel);
@@ -355,7 +343,7 @@ export async function checkPresses(checks: Checks, browser: Browser, shots: stri
         await page.getByRole('textbox', { name: 'Message' }).fill('After a limit');
         await page.keyboard.press('Enter');
         await page.getByText(/^429, next attempt in \d s \(1 of 2\)$/).waitFor();
-        assert.match((await readStatus()) ?? '', /^429, next attempt in \d seconds$/);
+        await visit.announced(/^429, next attempt in \d seconds$/);
         const last = page.locator('.turn').last();
         await last.locator('.pill.done').waitFor();
         const steps = await last.locator('.steps li').allTextContents();
@@ -363,7 +351,7 @@ export async function checkPresses(checks: Checks, browser: Browser, shots: stri
           steps.map((step) => step.replace(/[\d.]+ s$/, 'some s')),
           ['sent', '429', 'waited some s', 'sent again', '200', 'first token', 'charged'],
         );
-        assert.match((await readStatus()) ?? '', /^Answer complete, \d+ tokens$/);
+        await visit.announced(/^Answer complete, \d+ tokens$/);
       },
     );
     nothing(visit.problems, 'the page behaves');
@@ -371,7 +359,5 @@ export async function checkPresses(checks: Checks, browser: Browser, shots: stri
     checks.describe = undefined;
     await visit.close();
     await served.end();
-    await gateway.close();
-    rmSync(home, { recursive: true, force: true });
   }
 }

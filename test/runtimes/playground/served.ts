@@ -1,7 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { Emulator } from 'model-gateway/testing';
 
 const program = fileURLToPath(
   new URL('../node_modules/model-gateway/dist/cli/main.js', import.meta.url),
@@ -32,6 +36,25 @@ export async function serve(
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill(signal);
       await once(child, 'exit');
+    },
+  };
+}
+
+/** Starts the built program for an emulator, which it knows as a gateway, with an empty state folder. */
+export async function serveFor(emulator: Emulator): Promise<Served> {
+  const home = mkdtempSync(join(tmpdir(), 'playground-home-'));
+  const gateway = await emulator.listen();
+  const served = await serve(['--port', '0'], {
+    GATEWAY_BASE_URL: gateway.url,
+    GATEWAY_API_KEY: emulator.apiKey,
+    XDG_STATE_HOME: home,
+  });
+  return {
+    url: served.url,
+    async end(signal) {
+      await served.end(signal);
+      await gateway.close();
+      rmSync(home, { recursive: true, force: true });
     },
   };
 }

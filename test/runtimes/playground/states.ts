@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
 import { createEmulator } from 'model-gateway/testing';
 import { type Checks, nothing } from './check.ts';
 import { forms, recording } from './forms.ts';
-import { serve } from './served.ts';
+import { serve, serveFor } from './served.ts';
 import { Visit } from './visit.ts';
 
 /** The looks of which people should see pictures. */
@@ -19,12 +16,6 @@ const looks = [
 const isPost = ({ method }: { method: string }): boolean => method === 'POST';
 
 const rightToLeft = 'قارب ورقي على بحيرة هادئة';
-
-/** Returns a function that waits until a live region has a text. */
-const announcements =
-  (page: Page) =>
-  (text: RegExp, role = 'status'): Promise<void> =>
-    page.locator(`p.hidden[role=${role}]`).filter({ hasText: text }).waitFor();
 
 /** Takes pictures of the panel as it is now, and fails if it is too wide or not accessible. */
 async function lookAt(visit: Visit, name: string): Promise<void> {
@@ -53,7 +44,7 @@ async function lookAt(visit: Visit, name: string): Promise<void> {
 async function checkComparison(visit: Visit): Promise<void> {
   const { page } = visit;
   const outcome = page.locator('.outcome');
-  const announced = announcements(page);
+  const { announced } = visit;
   assert.match(await outcome.ariaSnapshot(), /No charges yet/);
   await lookAt(visit, 'Comparison-empty');
 
@@ -89,18 +80,12 @@ async function checkComparison(visit: Visit): Promise<void> {
 
 /** Each panel empty, running, stopped, failed and done, as the accessibility tree and live regions have it. */
 export async function checkStates(checks: Checks, browser: Browser, shots: string): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'playground-home-'));
   const emulator = createEmulator({ videoDuration: 600_000, quirks: { eventDelay: 30 } });
-  const gateway = await emulator.listen();
-  const served = await serve(['--port', '0'], {
-    GATEWAY_BASE_URL: gateway.url,
-    GATEWAY_API_KEY: emulator.apiKey,
-    XDG_STATE_HOME: home,
-  });
+  const served = await serveFor(emulator);
   const visit = await Visit.open(browser, served.url, shots);
   const { page } = visit;
   checks.describe = () => page.locator('main').ariaSnapshot();
-  const announced = announcements(page);
+  const { announced } = visit;
   const tree = (): Promise<string> => page.locator('main').ariaSnapshot();
 
   const look = (name: string): Promise<void> => lookAt(visit, name);
@@ -268,7 +253,5 @@ export async function checkStates(checks: Checks, browser: Browser, shots: strin
     checks.describe = undefined;
     await visit.close();
     await served.end();
-    await gateway.close();
-    rmSync(home, { recursive: true, force: true });
   }
 }

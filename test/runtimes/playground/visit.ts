@@ -90,6 +90,10 @@ export class Visit {
     );
   }
 
+  /** Waits until a live region has a text. */
+  readonly announced = (text: RegExp, role = 'status'): Promise<void> =>
+    this.page.locator(`p.hidden[role=${role}]`).filter({ hasText: text }).waitFor();
+
   /** Keeps a picture for people. */
   async shot(name: string, fullPage = false): Promise<void> {
     await this.page.screenshot({ path: join(this.#shots, `${name}.png`), fullPage });
